@@ -1,0 +1,5 @@
+"""`python -m baohuang.cli` is `baohuang`."""
+
+from baohuang.cli import main
+
+main()

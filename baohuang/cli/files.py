@@ -1,0 +1,40 @@
+"""Records in and out; `-` is standard input or output."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from baohuang.record import Record
+
+RecordFile = Annotated[
+    str, typer.Argument(metavar="RECORD", help="A record (JSON Lines); - reads standard input.")
+]
+
+
+class Language(StrEnum):
+    """What people read."""
+
+    EN = "en"
+    ZH = "zh"
+
+
+LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the text.")]
+
+
+def read_record(path: str) -> Record:
+    """The record in a file, form checked only; raises `RecordError` or `OSError`."""
+    return Record.loads(sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes())
+
+
+def write_record(path: str, record: Record) -> None:
+    """Writes a record as it is, with line feeds on every system."""
+    data = record.dumps().encode()
+    if path == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        Path(path).write_bytes(data)

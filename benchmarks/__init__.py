@@ -1,0 +1,1 @@
+"""What `make bench` measures. Nothing is asserted: the figures are for reading and comparing."""

@@ -1,0 +1,36 @@
+"""A measured figure, and how a table of them looks."""
+
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Figure(NamedTuple):
+    """The median of several runs with their extremes; `goal` is what the project aims at in that unit."""
+
+    name: str
+    unit: str
+    median: float
+    least: float
+    most: float
+    goal: float | None = None
+
+
+def figure(name: str, unit: str, runs: Sequence[float], goal: float | None = None) -> Figure:
+    """The figure of several runs of the same measurement."""
+    return Figure(name, unit, statistics.median(runs), min(runs), max(runs), goal)
+
+
+def show(figures: Sequence[Figure]) -> str:
+    """A table for a terminal."""
+    rows: list[tuple[str, ...]] = [("figure", "unit", "median", "min", "max", "goal")]
+    for each in figures:
+        goal = "" if each.goal is None else f"{each.goal:,.0f}"
+        rows.append((each.name, each.unit, *(f"{value:,.0f}" for value in each[2:5]), goal))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    lines = []
+    for row in rows:
+        words = [row[0].ljust(widths[0]), row[1].ljust(widths[1])]
+        words += [word.rjust(width) for word, width in zip(row[2:], widths[2:], strict=True)]
+        lines.append("  ".join(words).rstrip())
+    return "\n".join(lines)

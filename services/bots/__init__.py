@@ -1,0 +1,1 @@
+"""The bots' workers: a queue of awaited decisions, and processes that have built-in bots decide them."""

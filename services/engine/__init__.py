@@ -1,0 +1,1 @@
+"""The only writer of live games: validates commands against the log of a game and appends what follows."""

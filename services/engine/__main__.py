@@ -1,0 +1,65 @@
+"""`python -m services.engine`: the engine, told by its environment (services/kit/settings.py).
+
+Exit code 0: stopped when asked; 1: could not start; 2: a setting cannot be used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+import structlog
+import uvloop
+
+from services.engine.server import serving
+from services.eventstore import EventStore, make_pool
+from services.eventstore.wakeups import WakeupSender
+from services.kit.logging import configure_logging
+from services.kit.metrics import MetricsServer
+from services.kit.settings import SettingError, Settings
+from services.kit.shutdown import stop_signals
+
+_log = structlog.get_logger("services.engine")
+
+
+async def run(settings: Settings) -> None:
+    """Serves until SIGTERM or SIGINT. Raises `OSError` for a port that is taken."""
+    with stop_signals() as stop:
+        async with contextlib.AsyncExitStack() as stack:
+            pool = make_pool(
+                settings.database_url,
+                max_size=settings.database_connections,
+                application="baohuang-engine",
+            )
+            await stack.enter_async_context(pool)
+            sender = None
+            if settings.valkey_url:
+                sender = await stack.enter_async_context(WakeupSender(settings.valkey_url))
+            metrics = stack.enter_context(MetricsServer(settings.host, settings.metrics_port))
+            port = await stack.enter_async_context(
+                serving(EventStore(pool, sender), host=settings.host, port=settings.port)
+            )
+            _log.info("listening", host=settings.host, port=port, metrics_port=metrics.port)
+            await stop.wait()
+            _log.info("stopping")
+    _log.info("stopped")
+
+
+def main() -> int:
+    """Gives the exit code."""
+    try:
+        settings = Settings.from_environment().require("database_url")
+    except SettingError as error:
+        print(error, file=sys.stderr)
+        return 2
+    configure_logging("engine", level=settings.log_level, log_format=settings.log_format)
+    try:
+        uvloop.run(run(settings))
+    except OSError as error:
+        _log.error("cannot start", cause=str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

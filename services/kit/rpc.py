@@ -1,0 +1,200 @@
+"""The gRPC edge: errors on the wire and back, a server interceptor that counts and logs, channels."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, NoReturn, Protocol
+
+import grpc
+import grpc.aio
+import structlog
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+from services.kit import metrics
+from services.kit.errors import STATUSES, PlatformError, Violation, to_platform_error
+
+DOMAIN: Final = "baohuang"
+"""`ErrorInfo.domain` of every error of ours."""
+MOST_MESSAGE_BYTES: Final = 1 << 20
+"""The largest request that a server of ours takes."""
+
+CHANNEL_OPTIONS: Final = (
+    (
+        "grpc.service_config",
+        json.dumps(
+            {
+                "loadBalancingConfig": [{"round_robin": {}}],
+                "methodConfig": [
+                    {
+                        "name": [{}],
+                        "retryPolicy": {
+                            "maxAttempts": 4,
+                            "initialBackoff": "0.1s",
+                            "maxBackoff": "1s",
+                            "backoffMultiplier": 2,
+                            "retryableStatusCodes": ["UNAVAILABLE"],
+                        },
+                    }
+                ],
+            }
+        ),
+    ),
+    ("grpc.max_receive_message_length", 4 * MOST_MESSAGE_BYTES),
+)
+"""Of channels to services of ours, asynchronous or blocking: over all replicas, UNAVAILABLE tried again."""
+
+_DETAILS_KEY: Final = "grpc-status-details-bin"
+_REASON_OF_CODE: Final = {
+    grpc.StatusCode.UNAVAILABLE: "SERVICE_UNAVAILABLE",
+    grpc.StatusCode.CANCELLED: "SERVICE_UNAVAILABLE",
+    grpc.StatusCode.DEADLINE_EXCEEDED: "DEADLINE_EXCEEDED",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "REQUEST_TOO_LARGE",
+    grpc.StatusCode.INVALID_ARGUMENT: "MALFORMED_REQUEST",
+    grpc.StatusCode.NOT_FOUND: "NOT_FOUND",
+}
+
+_log = structlog.get_logger(__name__)
+
+
+def status_of(error: PlatformError) -> status_pb2.Status:
+    """The rich status of an error: `ErrorInfo` (reason, clause, details) and for bad fields `BadRequest`."""
+    metadata = dict(error.details)
+    if error.clause:
+        metadata["clause"] = error.clause
+    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
+    details = [_packed(info)]
+    if error.violations:
+        fields = [
+            error_details_pb2.BadRequest.FieldViolation(field=field, description=problem)
+            for field, problem in error.violations
+        ]
+        details.append(_packed(error_details_pb2.BadRequest(field_violations=fields)))
+    return status_pb2.Status(code=error.status.grpc.value[0], message=error.message, details=details)
+
+
+def _packed(message: error_details_pb2.ErrorInfo | error_details_pb2.BadRequest) -> AnyMessage:
+    packed = AnyMessage()
+    packed.Pack(message)
+    return packed
+
+
+async def abort(context: grpc.aio.ServicerContext[Any, Any], error: PlatformError) -> NoReturn:
+    """Ends the call with this error."""
+    status = status_of(error)
+    await context.abort(
+        error.status.grpc, status.message, trailing_metadata=((_DETAILS_KEY, status.SerializeToString()),)
+    )
+
+
+class FailedCall(Protocol):
+    """What the errors of asynchronous and of blocking calls have in common."""
+
+    def code(self) -> grpc.StatusCode: ...
+    def details(self) -> str | None: ...
+    def trailing_metadata(self) -> Iterable[tuple[str, str | bytes]] | None: ...
+
+
+def error_from_rpc(error: grpc.aio.AioRpcError | FailedCall) -> PlatformError:
+    """What a server of ours meant by a failed call; for a failure of the transport the reason that fits."""
+    status = _status_from(error)
+    if status is not None:
+        info, bad_request = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+        for detail in status.details:
+            if not detail.Unpack(info):
+                detail.Unpack(bad_request)
+        if info.reason in STATUSES:
+            details = dict(info.metadata)
+            return PlatformError(
+                info.reason,
+                status.message,
+                clause=details.pop("clause", ""),
+                details=details,
+                violations=tuple(
+                    [Violation(field.field, field.description) for field in bad_request.field_violations]
+                ),
+            )
+    return PlatformError(_REASON_OF_CODE.get(error.code(), "INTERNAL"), error.details() or error.code().name)
+
+
+def _status_from(error: grpc.aio.AioRpcError | FailedCall) -> status_pb2.Status | None:
+    for key, value in error.trailing_metadata() or ():
+        if key == _DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return status_pb2.Status.FromString(value)
+            except DecodeError:
+                return None
+    return None
+
+
+_Method = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
+
+
+class Interceptor(grpc.aio.ServerInterceptor):
+    """Turns what unary methods raise into errors on the wire; counts and times them; binds ids for logs."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """The handler, wrapped if it is unary."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.unary_unary is None:
+            return handler
+        return grpc.unary_unary_rpc_method_handler(
+            _wrapped(str(handler_call_details.method), handler.unary_unary),  # type: ignore[arg-type]  # aio's handlers are coroutines
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+
+def _wrapped(path: str, method: _Method) -> _Method:
+    name = path.rpartition("/")[2]
+
+    async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+        started = time.perf_counter()
+        code = "OK"
+        ids = {key: getattr(request, key) for key in ("game_id", "command_id") if hasattr(request, key)}
+        with structlog.contextvars.bound_contextvars(method=name, **ids):
+            try:
+                return await method(request, context)
+            except asyncio.CancelledError:
+                code = "DEADLINE_EXCEEDED" if context.time_remaining() == 0 else "CANCELLED"
+                raise
+            except grpc.aio.AbortError:
+                code = context.code().name
+                raise
+            except Exception as raised:  # noqa: BLE001 (the edge: each becomes an error on the wire)
+                error = to_platform_error(raised)
+                code = error.status.grpc.name
+                note_error(error, raised)
+                await abort(context, error)
+            finally:
+                metrics.REQUESTS.labels("grpc", name, code).inc()
+                metrics.REQUEST_SECONDS.labels("grpc", name).observe(time.perf_counter() - started)
+
+    return call
+
+
+def note_error(error: PlatformError, raised: BaseException) -> None:
+    """Counts an error by its reason, and logs it: with its traceback where it is a fault of ours."""
+    metrics.ERRORS.labels(error.reason).inc()
+    if error.reason == "INTERNAL":
+        _log.error("internal error", exc_info=raised)
+    elif error.is_retryable:
+        _log.warning("failed for now", reason=error.reason, cause=str(raised))
+    else:
+        _log.debug("refused", reason=error.reason, message=error.message)
+
+
+def connect(target: str) -> grpc.aio.Channel:
+    """A channel to a service of ours, over all its replicas. Make it after forks, inside the event loop.
+
+    Calls that end in UNAVAILABLE are tried again: commands carry ids, so that none is done twice.
+    """
+    return grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS)

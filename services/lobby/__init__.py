@@ -1,0 +1,1 @@
+"""The lobby: tables over REST, and the followers that keep their games going."""

@@ -1,0 +1,146 @@
+"""The words of the pages, in Chinese and English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from baohuang.rules.actions import ActionKind
+from baohuang.rules.events import AutoPlayReason, ForfeitReason, Step
+from baohuang.rules.outcome import Termination
+from baohuang.rules.roles import Role, Solo
+
+
+class Language(StrEnum):
+    """What a page is written in."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+    @property
+    def tag(self) -> str:
+        """For the page's `lang` attribute."""
+        return "zh-Hans" if self is Language.CHINESE else "en"
+
+    @property
+    def other(self) -> Language:
+        return Language.ENGLISH if self is Language.CHINESE else Language.CHINESE
+
+    def say(self, english: str, chinese: str) -> str:
+        """The one of two texts that is of this language."""
+        return chinese if self is Language.CHINESE else english
+
+
+def preferred_language(accept_language: str) -> Language:
+    """The first of our languages that a browser's `Accept-Language` names, else English.
+
+    Browsers list what their users like best first, so weights are not looked at.
+    """
+    for part in accept_language.split(","):
+        name = part.split(";")[0].strip().lower()
+        for language in Language:
+            if name == language or name.startswith(f"{language}-"):
+                return language
+    return Language.ENGLISH
+
+
+# English first, Chinese second.
+_PRESETS: Final = {
+    "jiaodong": ("Jiaodong", "胶东保皇"),
+    "marked-guard": ("Marked guard", "皇牌保牌"),
+    "lianzhong-simple": ("Lianzhong, simple", "联众简明玩法"),
+    "lianzhong-classic": ("Lianzhong, classic", "联众经典玩法"),
+    "shandong-folk": ("Shandong folk", "山东民间玩法"),
+}
+_ROLES: Final = {
+    Role.EMPEROR: ("emperor", "皇帝"),
+    Role.GUARD: ("guard", "侍卫"),
+    Role.REBEL: ("rebel", "起义军"),
+}
+_SOLOS: Final = {
+    Solo.NONE: ("", ""),
+    Solo.HIDDEN: ("hidden solo", "暗独"),
+    Solo.OPEN: ("open solo", "明独"),
+}
+_STEPS: Final = {
+    Step.NONCES: ("nonces", "随机串"),
+    Step.TRIBUTE: ("tribute", "进贡"),
+    Step.THRONE: ("throne", "皇位"),
+    Step.CALL: ("call", "叫牌"),
+    Step.CLAIM: ("solo claim", "抢独"),
+    Step.DECLARE: ("declarations", "宣布"),
+    Step.COUNTER: ("counter", "扭"),
+    Step.RECOUNTER: ("recounter", "踢"),
+    Step.PLAY: ("play", "出牌"),
+    Step.OVER: ("over", "结束"),
+}
+_TERMINATIONS: Final = {
+    Termination.PLAYED: ("played to the end", "打完"),
+    Termination.REFUSED: ("refused: nobody took the throne", "无人接皇位"),
+    Termination.VOID: ("void: no emperor was found", "作废：没有皇帝"),
+}
+_PLACES: Final = (
+    ("first", "头客"),
+    ("second", "二客"),
+    ("third", "三客"),
+    ("fourth", "二拉"),
+    ("fifth", "大拉"),
+)
+_ACTIONS: Final = {
+    ActionKind.KEEP: ("keeps", "留皇位"),
+    ActionKind.TAKE: ("takes", "接皇位"),
+    ActionKind.YIELD: ("yields", "让位"),
+    ActionKind.DECLINE: ("declines", "不接皇位"),
+    ActionKind.CALL: ("calls", "叫牌"),
+    ActionKind.SOLO: ("solo", "独保"),
+    ActionKind.GUARD: ("open guard", "明保"),
+    ActionKind.REBEL: ("rebellion", "造反"),
+    ActionKind.COUNTER: ("counter", "扭"),
+    ActionKind.NO: ("no", "不"),
+    ActionKind.GIVE: ("gives", "还牌"),
+    ActionKind.PLAY: ("plays", "出牌"),
+    ActionKind.PASS: ("passes", "过牌"),
+}
+_AUTO_PLAY: Final = {
+    AutoPlayReason.TIMEOUT: ("the time ran out", "超时"),
+    AutoPlayReason.REQUEST: ("by request", "主动"),
+    AutoPlayReason.LEFT: ("the player left", "离开"),
+}
+_FORFEITS: Final = {
+    ForfeitReason.FORCED_EXIT: ("left by force", "强行退出"),
+    ForfeitReason.REMOVED: ("was removed", "被请出"),
+}
+
+Named = Role | Solo | Step | Termination | ActionKind | AutoPlayReason | ForfeitReason
+
+# By kind first: members of two kinds that are spelled alike, such as the two named "guard", are equal.
+_NAMES: Final[Mapping[type[Named], Mapping[Any, tuple[str, str]]]] = {
+    Role: _ROLES,
+    Solo: _SOLOS,
+    Step: _STEPS,
+    Termination: _TERMINATIONS,
+    ActionKind: _ACTIONS,
+    AutoPlayReason: _AUTO_PLAY,
+    ForfeitReason: _FORFEITS,
+}
+
+
+def name_of(value: Named, language: Language) -> str:
+    """The word for a value of the rules."""
+    return language.say(*_NAMES[type(value)][value])
+
+
+def preset_name(preset: str, language: Language) -> str:
+    """The name of a rule set; one that is not known is called what it is called."""
+    return language.say(*_PRESETS.get(preset, (preset, preset)))
+
+
+def place_name(place: int, language: Language) -> str:
+    """The word for a finishing place 1 … 5."""
+    return language.say(*_PLACES[place - 1])
+
+
+def seat_name(seat: int, language: Language) -> str:
+    """What a seat is called: by its number, 0 … 4."""
+    return language.say(f"Seat {seat}", f"{seat}号位")
