@@ -7,7 +7,7 @@ is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -119,7 +119,11 @@ def _read_text(value: Json) -> str:
     return value
 
 
-def _word(words: type[StrEnum]) -> Codec:
+_THRONE_ANSWERS: Final = (ActionKind.KEEP, ActionKind.TAKE, ActionKind.YIELD, ActionKind.DECLINE)
+_DECLARED: Final = (ActionKind.SOLO, ActionKind.GUARD, ActionKind.REBEL, ActionKind.COUNTER)
+
+
+def _word(words: Iterable[StrEnum]) -> Codec:
     values = {word.value: word for word in words}
 
     def read(value: Json) -> StrEnum:
@@ -201,7 +205,7 @@ def _write_declaration(declaration: tuple[int, ActionKind]) -> Json:
 
 
 def _read_declaration(value: Json) -> tuple[int, ActionKind]:
-    fields = _read_fields(value, {"seat": _SEAT, "declared": _word(ActionKind)})
+    fields = _read_fields(value, {"seat": _SEAT, "declared": _word(_DECLARED)})
     return fields["seat"], fields["declared"]
 
 
@@ -306,7 +310,7 @@ EVENTS: Final[Mapping[str, tuple[type[Event], Mapping[str, Codec]]]] = {
         ev.ThroneAnswered,
         {
             "seat": _SEAT,
-            "answer": _word(ActionKind),
+            "answer": _word(_THRONE_ANSWERS),
             "asked": _optional(_SEAT),
             "laid": _optional(_CARDS),
             "laid_count": _COUNT,

@@ -10,7 +10,7 @@ from baohuang.rules.autoplay import auto_action
 from baohuang.rules.cards import Card, Hand, parse_cards
 from baohuang.rules.commands import Act, AutoAct, Command, Forfeit, Start, StartAutoPlay, StopAutoPlay
 from baohuang.rules.decide import execute
-from baohuang.rules.errors import CardError, Reason
+from baohuang.rules.errors import CardError, Reason, RuleError, RuleSetError
 from baohuang.rules.events import AutoPlayReason, Event, ForfeitReason, Viewer
 from baohuang.rules.legal import legal_actions
 from baohuang.rules.outcome import Due, Outcome
@@ -33,16 +33,12 @@ class Game:
 
     @classmethod
     def start(cls, command: Start) -> Game:
-        """A game from a full `Start` command, for nonces, salts and dues. Raises `RuleError` or
-        `RuleSetError`.
-        """
+        """A game from a `Start` command with all its fields; raises `RuleError` or `RuleSetError`."""
         return cls(*execute(None, command))
 
     @classmethod
     def deal(cls, rules: RuleSet, *, seed: int, first_drawer: Seat = 0, dues: Sequence[Due] = ()) -> Game:
-        """A game dealt from `seed` (0 … 2**256 − 1): the same seed gives the same hands. No commitment is
-        made.
-        """
+        """A game dealt from `seed` (0 … 2**256 − 1), the same hands each time; no commitment is made."""
         return cls.start(Start(rules, first_drawer, tuple(dues), seed=seed))
 
     @classmethod
@@ -55,19 +51,18 @@ class Game:
         opening: Opening | None = None,
         dues: Sequence[Due] = (),
     ) -> Game:
-        """A game with given hands (text or cards) by seat: any five disjoint hands out of the rule set's
-        deck.
+        """A game with given hands by seat, text or cards: any five out of the rule set's deck.
 
         With `opening` it starts at play. Raises `RuleSetError` for a deal that cannot be played (R2.7).
         """
+        if not isinstance(hands, Iterable):
+            raise RuleSetError(Reason.BAD_DEAL, "a deal is five hands", clause="R2.7")
         cards = tuple(_hand(hand) for hand in hands)
         return cls.start(Start(rules, first_drawer, tuple(dues), hands=cards, opening=opening))
 
     @classmethod
     def replay(cls, text: str) -> Game:
-        """The game of a record, checked step by step; raises `RecordError` with the line of the first
-        fault.
-        """
+        """The game of a record, checked step by step; raises `RecordError` with the first faulty line."""
         return cls(*replay(Record.loads(text)))
 
     @property
@@ -103,8 +98,9 @@ class Game:
         return legal_actions(self._state, seat)
 
     def apply(self, seat: Seat, action: Action | str) -> tuple[Event, ...]:
-        """Does an action (or its text) and gives back the events that follow; raises `RuleError`, or
-        `CardError` for a text.
+        """The events that follow from an action, given as such or as text.
+
+        Raises `RuleError` if the rules forbid it, `CardError` if it is no action.
 
         Any cards held that form a legal play are accepted, listed or not.
         """
@@ -117,6 +113,10 @@ class Game:
     def auto_action(self, seat: Seat) -> Action:
         """What auto-play would do for `seat`, whose action is awaited (R9.1, R9.2)."""
         check_seat(seat)
+        if seat not in self.to_act:
+            raise RuleError(
+                Reason.NOT_YOUR_TURN, f"no action is awaited from seat {seat}", clause="R9.1", seat=seat
+            )
         return auto_action(self._state, seat)
 
     def start_auto_play(self, seat: Seat, why: AutoPlayReason = AutoPlayReason.REQUEST) -> tuple[Event, ...]:
@@ -131,9 +131,7 @@ class Game:
         return self._execute(AutoAct(seat))
 
     def forfeit(self, seat: Seat, why: ForfeitReason = ForfeitReason.FORCED_EXIT) -> tuple[Event, ...]:
-        """The player left by force or was removed: −40 in `penalties` (R8.5); the seat is played on by
-        `apply`.
-        """
+        """The player left by force or was removed: −40 in `penalties` (R8.5); `apply` plays on."""
         return self._execute(Forfeit(seat, why))
 
     def view(self, viewer: Viewer) -> View:
@@ -151,10 +149,10 @@ class Game:
         return events
 
 
-def _hand(hand: str | Iterable[Card]) -> Hand:
+def _hand(hand: object) -> Hand:
     if isinstance(hand, str):
         return parse_cards(hand)
-    cards = tuple(hand)
+    cards = tuple(hand) if isinstance(hand, Iterable) else (hand,)
     if any(type(card) is not Card for card in cards):
         raise CardError(Reason.MALFORMED_CARD, "a hand is a text, or Cards")
     return cards

@@ -28,8 +28,7 @@ class ActionKind(StrEnum):
 
 
 class Action(NamedTuple):
-    """One action. `cards` is empty but for `call` and `give` (one card) and `play` (one or more, in deck
-    order).
+    """One action; `cards` holds one card for `call` and `give`, one or more in deck order for `play`.
 
     `str(action)` is its text, such as `play 7c 7d BJ`; `Action.parse` reads it back.
     """
@@ -40,6 +39,8 @@ class Action(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Action:
         """The action of a text of R12; raises `CardError`."""
+        if not isinstance(text, str):
+            raise CardError(Reason.MALFORMED_ACTION, f"{str(text)[:40]!r} is no text", clause="R12")
         word, _, rest = text.strip().partition(" ")
         kind = _KINDS.get(word)
         if kind is None:
@@ -58,7 +59,8 @@ class Action(NamedTuple):
 
         Raises `CardError` for what is no kind, no card, or a wrong number of cards.
         """
-        if type(kind) is not ActionKind or any(type(card) is not Card for card in cards):
+        well_formed = type(kind) is ActionKind and isinstance(cards, tuple)
+        if not well_formed or any(type(card) is not Card for card in cards):
             raise CardError(
                 Reason.MALFORMED_ACTION,
                 "an action is an ActionKind and a tuple of Cards, or a text",

@@ -37,9 +37,7 @@ def auto_action(state: State, seat: Seat) -> Action:
 
 
 def lead(rules: RuleSet, hand: Hand, *, called: Card | None = None, revealing: Card | None = None) -> Action:
-    """The smallest single card that may be led, or all the held-back cards if none are left but those
-    (R9.2).
-    """
+    """The smallest single card that may be led, or the held-back cards if only those are left (R9.2)."""
     held = rules.held_back
     free = [card for card in hand if card.rank != held]
     if not free:

@@ -95,9 +95,7 @@ def format_cards(cards: Iterable[Card]) -> str:
 
 
 def build_deck(low_rank: Rank, missing: Hand, *, marked: bool) -> Hand:
-    """Four packs from `low_rank` up without the cards `missing`; `marked` marks one joker of each kind
-    (R2.1).
-    """
+    """Four packs from `low_rank` up less `missing`; `marked` marks one joker of each kind (R2.1)."""
     cards = [card for card in CARDS[:SMALL_JOKER] if card.rank >= low_rank for _ in range(4)]
     for card in missing:
         cards.remove(card)

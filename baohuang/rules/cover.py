@@ -14,9 +14,7 @@ from typing import Final, NamedTuple
 from baohuang.rules.cards import BIG, SMALL, TWO, Rank
 
 TOP: Final = 15
-"""Strength of a play of copies of the called card alone under `called_card_is_top`: above big jokers
-(R5.5).
-"""
+"""Strength of copies of the called card alone under `called_card_is_top`: above big jokers (R5.5)."""
 NO_PLAIN: Final = -1
 """Strength of a play of jokers alone: it has no plain cards."""
 MOST_JOKERS: Final = 4
@@ -59,9 +57,7 @@ Counts = tuple[int, int, int]
 
 
 class CoverTable:
-    """The cover relation for one choice of groups. Made by `compile`, which gives the same table for the
-    same choice.
-    """
+    """The cover relation for one choice of groups; `compile` gives the same table for the same choice."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Final = tuple(groups)

@@ -64,9 +64,20 @@ class BaohuangError(Exception):
         self.clause = clause
         self.details: Mapping[str, object] = details
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross processes (pools of workers). Exception's own way would call __init__ wrongly.
+        return _restored, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         where = f" [{self.clause}]" if self.clause else ""
         return f"{self.reason}{where}: {self.message}"
+
+
+def _restored(kind: type[BaohuangError], args: tuple[object, ...], facts: dict[str, object]) -> BaohuangError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(facts)
+    return error
 
 
 class CardError(BaohuangError, ValueError):

@@ -80,8 +80,7 @@ class Event:
 
 @dataclass(frozen=True)
 class GameStarted(Event):
-    """The first event. `seed` and `salt` stay hidden until the end; `commitment` is SHA-256(seed ‖ salt) in
-    hex.
+    """The first event. `commitment` is SHA-256(seed ‖ salt) in hex, of a seed and salt hidden until the end.
 
     `commitment` is None where no salt was given, `seed` too where the hands were given.
     """
@@ -127,9 +126,7 @@ class Dealt(Event):
 
 @dataclass(frozen=True)
 class OpeningGiven(Event):
-    """A hand that starts at play. `opening.guard` is seen by the guard himself; others learn it by
-    `GuardRevealed`.
-    """
+    """A hand that starts at play. Who is guard he sees himself, the others by `GuardRevealed`."""
 
     audience = Audience.PARTIES
     opening: Opening
@@ -212,9 +209,7 @@ class Answered(Event):
 
 @dataclass(frozen=True)
 class StepClosed(Event):
-    """All have answered: every declaration made, standing or not, by seat (R5.0); `stands` tells whether
-    any stood.
-    """
+    """All have answered: every declaration made, by seat (R5.0); `stands` tells whether any stood."""
 
     audience = Audience.EVERYONE
     step: Step
@@ -316,7 +311,5 @@ EVENT_TYPES: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 
 
 def redact(event: Event, viewer: Viewer) -> Event:
-    """`event` as `viewer` (a seat, or None for a spectator) may see it, a new value where anything is
-    hidden.
-    """
+    """`event` as `viewer` (a seat, or None for a spectator) may see it; itself if it hides nothing."""
     return event.seen_by(viewer)

@@ -77,9 +77,7 @@ def bottom_card(hand: Hand, *, first_asked: bool) -> Hand:
 
 
 def laid_by_yield(state: State, seat: Seat) -> Hand:
-    """What `seat` adds when it yields the throne: nothing where no cards are added, nor the first holder at
-    first (R5.2).
-    """
+    """What `seat` adds to a throne that it yields; the first holder adds nothing at first (R5.2)."""
     public = state.public
     if not public.rules.adds_cards or public.yields == 0:
         return ()

@@ -74,9 +74,7 @@ def _check_play(state: State, seat: Seat, cards: Hand) -> None:
 
 
 def _reveal_by_play(flow: Flow, seat: Seat, cards: Hand) -> None:
-    """The guard joker, a called card, or the last copy of a solo emperor's called card shows who is guard
-    (R11.2).
-    """
+    """The guard joker, a called card, or a solo emperor's fourth copy of it shows who is guard (R11.2)."""
     public, hidden = flow.state.public, flow.state.hidden
     guard, emperor = known(hidden.guard), known(public.emperor)
     if public.rules.calls:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Self, get_args, get_type_hints
 
 from baohuang.rules.cards import DECKS, SIX, THREE, Card, Hand, Rank, parse_ranked_cards
 from baohuang.rules.cover import CoverTable
-from baohuang.rules.errors import Reason, RuleSetError
+from baohuang.rules.errors import CardError, Reason, RuleSetError
 
 
 class Throne(StrEnum):
@@ -112,35 +112,33 @@ class RuleSet:
         Values may be of the field's type or its text (`"true"`, `"must_play"`). Raises `RuleSetError` for
         an unknown preset or option, a value of another kind, or a combination that cannot work.
         """
-        try:
-            base = PRESETS[preset]
-        except KeyError:
+        base = PRESETS.get(str(preset))
+        if base is None:
             known = ", ".join(PRESETS)
             raise RuleSetError(
                 Reason.UNKNOWN_PRESET,
-                f"no rule set {preset!r}; there are {known}",
+                f"no rule set {str(preset)[:40]!r}; there are {known}",
                 clause="R2",
-                preset=str(preset),
-            ) from None
+                preset=str(preset)[:40],
+            )
         return base.replace(**options)  # type: ignore[return-value]
 
-    def replace(self, **options: object) -> RuleSet:
+    def replace(self, /, **options: object) -> RuleSet:
         """This rule set with some parts or options changed; raises `RuleSetError` as `preset` does."""
-        changes = {name: _parse_option(name, value) for name, value in options.items()}
+        changes: dict[str, Any] = {name: _parse_option(name, value) for name, value in options.items()}
         changed = replace(self, **changes)
         _check(changed)
         return changed
 
     def options(self) -> dict[str, bool | int | str]:
-        """What differs from the preset, as plain values: `RuleSet.preset(rules.name, **rules.options())` is
-        equal.
-        """
+        """What differs from the preset, as plain values: `RuleSet.preset(name, **options)` is equal."""
         base = PRESETS[self.name]
         changed = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if value != getattr(base, field.name):
-                changed[field.name] = str(value) if isinstance(value, StrEnum) else value
+                plain = "none" if value is None else str(value) if isinstance(value, StrEnum) else value
+                changed[field.name] = plain
         return changed
 
     @cached_property
@@ -160,9 +158,7 @@ class RuleSet:
 
     @property
     def asks_claims(self) -> bool:
-        """Whether the solo claim is asked: always with `grab_solo`, else where the rule set has open solo
-        (R5.7).
-        """
+        """Whether the solo claim is asked: with `grab_solo`, and where the rule set has open solo (R5.7)."""
         return self.solo_claims or self.grab_solo
 
     @property
@@ -189,8 +185,7 @@ class RuleSet:
         """
         from baohuang.rules.plays import find_shape, require_shape
 
-        attack_cards = parse_ranked_cards(attack) if isinstance(attack, str) else tuple(sorted(attack))
-        table_cards = parse_ranked_cards(table) if isinstance(table, str) else tuple(sorted(table))
+        attack_cards, table_cards = _cards(attack), _cards(table)
         against = require_shape(self, table_cards)
         shape = find_shape(self, attack_cards)
         return shape is not None and self.cover.beats(shape, against)
@@ -198,6 +193,14 @@ class RuleSet:
     def __str__(self) -> str:
         options = " ".join(f"{name}={str(value).lower()}" for name, value in self.options().items())
         return f"{self.name} {options}".rstrip()
+
+
+def _cards(play: object) -> Hand:
+    if isinstance(play, str):
+        return parse_ranked_cards(play)
+    if not isinstance(play, Iterable) or any(type(card) is not Card for card in play):
+        raise CardError(Reason.MALFORMED_CARD, "a play is a text, or Cards")
+    return tuple(sorted(play))
 
 
 _PRESETS: Final = (
@@ -253,52 +256,50 @@ _PRESETS: Final = (
 PRESETS: Final[Mapping[str, RuleSet]] = types.MappingProxyType({preset.name: preset for preset in _PRESETS})
 """The five rule sets by name (§2)."""
 
-_WORDS: Final = {"true": True, "false": False, "on": True, "off": False, "yes": True, "no": False}
+_SAME: Final = {"on": "true", "yes": "true", "off": "false", "no": "false"}
 
 
-def _parse_option(name: str, value: object) -> Any:
-    kind = _option_types().get(name)
-    if kind is None:
-        known = ", ".join(_option_types())
+@lru_cache(maxsize=1)
+def _choices() -> dict[str, dict[str, object]]:
+    """For each part and option the values that it can have, by their texts."""
+    choices: dict[str, dict[str, object]] = {}
+    for name, kind in get_type_hints(RuleSet).items():
+        for each in get_args(kind) or (kind,):
+            if each is bool:
+                values: dict[str, object] = {"true": True, "false": False}
+            elif each is int:
+                values = {str(size): size for size in DECKS}
+            elif each is type(None):
+                values = {"none": None}
+            else:
+                values = {value.value: value for value in each} if issubclass(each, StrEnum) else {}
+            choices.setdefault(name, {}).update(values)
+    del choices["name"]
+    return choices
+
+
+def _parse_option(name: str, value: object) -> object:
+    """The value of an option given as such or as its text; raises `RuleSetError`."""
+    choices = _choices().get(name)
+    if choices is None:
+        known = ", ".join(_choices())
         raise RuleSetError(
-            Reason.UNKNOWN_OPTION, f"no option {name!r}; there are {known}", clause="R2.5", option=str(name)
+            Reason.UNKNOWN_OPTION,
+            f"no option {name[:40]!r}; there are {known}",
+            clause="R2.5",
+            option=name[:40],
         )
-    if kind is bool:
-        if isinstance(value, str):
-            value = _WORDS.get(value.lower(), value)
-        if isinstance(value, bool):
-            return value
-        choices = "true, false"
-    elif kind is int:
-        try:
-            return int(value) if isinstance(value, int | str) and not isinstance(value, bool) else _refuse()
-        except ValueError:
-            choices = "a whole number"
-    else:
-        try:
-            return kind(value)
-        except ValueError:
-            choices = ", ".join(kind)
-    raise RuleSetError(
-        Reason.BAD_OPTION_VALUE,
-        f"{name} cannot be {str(value)[:40]!r}; it is one of: {choices}",
-        clause="R2.5",
-        option=name,
-        value=str(value)[:40],
-    )
-
-
-def _refuse() -> int:
-    raise ValueError
-
-
-def _option_types() -> dict[str, Any]:
-    hints = get_type_hints(RuleSet)
-    return {
-        field.name: (get_args(hints[field.name]) or (hints[field.name],))[0]
-        for field in fields(RuleSet)
-        if field.name != "name"
-    }
+    text = str(value).lower()
+    text = _SAME.get(text, text)
+    if text not in choices:
+        raise RuleSetError(
+            Reason.BAD_OPTION_VALUE,
+            f"{name} cannot be {str(value)[:40]!r}; it is one of: {', '.join(choices)}",
+            clause="R2.5",
+            option=name,
+            value=str(value)[:40],
+        )
+    return choices[text]
 
 
 def _check(rules: RuleSet) -> None:
@@ -308,9 +309,6 @@ def _check(rules: RuleSet) -> None:
         if broken:
             raise RuleSetError(Reason.OPTIONS_CONFLICT, f"{rules}: {why}", clause=clause, rules=str(rules))
 
-    if rules.deck_size not in DECKS:
-        sizes = ", ".join(map(str, DECKS))
-        refuse_if(True, "R2.1", f"deck_size is one of {sizes}")
     marked, folk_throne = rules.has_marked_jokers, rules.throne is Throne.BOTTOM_CARDS
     refuse_if(
         not marked and not folk_throne,
@@ -362,6 +360,11 @@ def _check(rules: RuleSet) -> None:
     )
     for option in ("hold_back_threes", "tribute", "tribute_return"):
         refuse_if(getattr(rules, option) and not folk_throne, "R2.5", f"{option} belongs to shandong-folk")
+    refuse_if(
+        rules.counters and rules.rebellion is Rebellion.SHOWS,
+        "R5.11",
+        "only a rebellion that reveals the guard can be countered: who is asked would tell who he is",
+    )
     refuse_if(
         rules.counters
         and rules.open_guard is not OpenGuard.DOUBLES

@@ -38,9 +38,7 @@ def multiplier(
 
 
 def pair_scores(emperor_place: int, guard_place: int, times: int, *, split: bool) -> tuple[int, int, int]:
-    """Scores of emperor, guard and each rebel (R8.1, R8.3); with `split` the royal total is shared evenly
-    (R5.12).
-    """
+    """Scores of emperor, guard, each rebel (R8.1, R8.3); `split` shares the royal total (R5.12)."""
     guard = (6 - (emperor_place + guard_place)) * times
     if split:
         return 3 * guard // 2, 3 * guard // 2, -guard

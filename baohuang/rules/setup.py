@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from baohuang.rules import events as ev
-from baohuang.rules.cards import GUARD_JOKER, Hand, format_cards
+from baohuang.rules.cards import GUARD_JOKER, Card, Hand, format_cards
 from baohuang.rules.commands import Start
 from baohuang.rules.errors import Reason, RuleError, RuleSetError
 from baohuang.rules.events import Event, Step
 from baohuang.rules.evolve import evolve
 from baohuang.rules.flow import Flow
 from baohuang.rules.opening import highest, needs_of_opening
+from baohuang.rules.outcome import DueKind
 from baohuang.rules.roles import SEATS, Opening, Seat, check_seat
 from baohuang.rules.ruleset import OpenGuard, Rebellion, RuleSet
 from baohuang.rules.shuffle import MOST_NONCE_BYTES, commit, deal, seed_bytes
 from baohuang.rules.state import State, known
 from baohuang.rules.throne import open_throne
 
+MOST_DUES: Final = 20
+"""More than any hand can leave behind: four cleared players and three cards of tribute (R10.4, R10.6)."""
+
 
 def start(command: Start) -> tuple[tuple[Event, ...], State]:
-    """The first events of a game; raises `RuleError` for a bad seed, salt or seat, `RuleSetError` for a bad
-    deal (R2.7).
+    """The first events of a game.
+
+    Raises `RuleError` for a bad seed, salt or seat, `RuleSetError` for a bad deal (R2.7).
     """
     check_seat(command.first_drawer)
     _check_dues(command)
@@ -59,9 +66,7 @@ def start(command: Start) -> tuple[tuple[Event, ...], State]:
 
 
 def add_nonce(flow: Flow, seat: Seat, nonce: str) -> None:
-    """Adds a seat's nonce; raises `RuleError` after the deal, for a second one, or one that is not 1 to 64
-    bytes long.
-    """
+    """Adds a seat's nonce of 1 to 64 bytes; raises `RuleError` for another, a second, or a late one."""
     public = flow.state.public
     if public.step is not Step.NONCES:
         raise RuleError(Reason.ALREADY_DEALT, "the cards are dealt; a nonce comes before")
@@ -87,9 +92,7 @@ def deal_hands(flow: Flow, redeal: int) -> None:
 
 
 def _pay_dues(flow: Flow) -> None:
-    """Debts, then tribute, each the giver's highest card at that moment (R10.6); a last card stays where it
-    is.
-    """
+    """Debts, then tribute, each the giver's highest card then (R10.6); a last card stays where it is."""
     for due in flow.state.public.dues:
         hand = flow.state.hidden.hands[due.giver]
         if len(hand) > 1:
@@ -117,10 +120,18 @@ def _give_opening(flow: Flow, opening: Opening) -> None:
 
 def _check_dues(command: Start) -> None:
     folk = command.rules.tribute or command.rules.hold_back_threes
+    if len(command.dues) > MOST_DUES:
+        raise RuleSetError(Reason.BAD_DEAL, f"a hand owes at most {MOST_DUES} cards", clause="R10.6")
     for due in command.dues:
+        check_seat(due.giver)
+        check_seat(due.receiver)
+        if not isinstance(due.kind, DueKind):
+            raise RuleSetError(
+                Reason.BAD_DEAL, f"a due is a debt or tribute, not {str(due.kind)[:40]!r}", clause="R10.6"
+            )
         if not folk:
             raise RuleSetError(Reason.BAD_DEAL, f"{command.rules} has no debts or tribute", clause="R10.6")
-        if due.giver not in SEATS or due.receiver not in SEATS or due.giver == due.receiver:
+        if due.giver == due.receiver:
             raise RuleSetError(
                 Reason.BAD_DEAL, f"seat {due.giver} cannot owe seat {due.receiver} a card", clause="R10.6"
             )
@@ -158,6 +169,11 @@ def _check_given(command: Start, hands: tuple[Hand, ...]) -> None:
         )
 
 
+def is_callable(rules: RuleSet, card: Card) -> bool:
+    """Whether the deck has the four copies of a card that make it one to call (R5.5)."""
+    return not card.is_joker and rules.deck.count(card) == 4
+
+
 def _check_opening(rules: RuleSet, hands: tuple[Hand, ...], opening: Opening) -> None:
     """Raises `RuleSetError` if no opening of `rules` ends like this."""
 
@@ -166,8 +182,10 @@ def _check_opening(rules: RuleSet, hands: tuple[Hand, ...], opening: Opening) ->
             raise RuleSetError(Reason.BAD_DEAL, f"no opening of {rules} ends like this: {why}", clause=clause)
 
     guard, emperor, called = opening.guard, opening.emperor, opening.called
-    seats = {emperor, guard, *opening.rebels, *opening.counters, *opening.recounters}
-    refuse_if(not seats <= set(SEATS), "R2.4", "seats are 0 to 4, and a guard must be named")
+    for seat in (emperor, guard, *opening.rebels, *opening.counters, *opening.recounters):
+        refuse_if(
+            type(seat) is not int or seat not in SEATS, "R2.4", "seats are 0 to 4, and a guard is named"
+        )
     for declared_by in (opening.rebels, opening.counters, opening.recounters):
         refuse_if(
             list(declared_by) != sorted(set(declared_by)),
@@ -179,7 +197,7 @@ def _check_opening(rules: RuleSet, hands: tuple[Hand, ...], opening: Opening) ->
     refuse_if(opening.open_solo and not solo, "R5.6", "an open solo has no guard but the emperor")
     refuse_if(opening.open_solo and not (rules.asks_claims or rules.calls), "R5.7", "it has no open solo")
     refuse_if(
-        called is not None and (not rules.calls or opening.open_solo or called.is_joker),
+        called is not None and (not rules.calls or opening.open_solo or not is_callable(rules, called)),
         "R5.5",
         "no such card is called",
     )

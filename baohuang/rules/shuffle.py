@@ -1,6 +1,4 @@
-"""The shuffle and the commitment to it (docs/verifiable-deals.md has the algorithm in words and test
-vectors).
-"""
+"""The shuffle and the commitment to it; docs/verifiable-deals.md has them in words."""
 
 from __future__ import annotations
 

@@ -18,9 +18,7 @@ from baohuang.rules.roles import SEATS, Seat, Solo
 from baohuang.rules.ruleset import RuleSet
 
 SIMULTANEOUS = frozenset({Step.NONCES, Step.TRIBUTE, Step.CLAIM, Step.DECLARE, Step.COUNTER, Step.RECOUNTER})
-"""Steps whose answers nobody but their authors see until all have answered (R5.0), and the open-ended
-nonces.
-"""
+"""Steps whose answers only their authors see until all have answered (R5.0), and the nonces."""
 
 NOT_DECLARED: tuple[Seat, ...] = ()
 
@@ -156,8 +154,7 @@ class SeatState:
 
 @dataclass(frozen=True)
 class View:
-    """What a viewer may know (R11): the public state, and for a seat its own. Equal knowledge gives equal
-    views.
+    """What a viewer may know (R11), the public state and a seat's own: equal for equal knowledge.
 
     `hands` are all cards left by seat once the hand is over and everything is public, else None.
     """

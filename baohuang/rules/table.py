@@ -1,6 +1,4 @@
-"""What passes from one hand of a table to the next: first drawer, dues, totals, dissolving (R2.2, R9.4,
-R10.6).
-"""
+"""What passes from one hand of a table to the next (R2.2, R9.4, R10.6)."""
 
 from __future__ import annotations
 

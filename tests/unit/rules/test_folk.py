@@ -279,12 +279,17 @@ class TestTribute:
             (PRESETS["jiaodong"], Due(DueKind.TRIBUTE, 1, 0)),
             (FOLK.replace(tribute=False, hold_back_threes=False), Due(DueKind.DEBT, 1, 0)),
             (FOLK, Due(DueKind.DEBT, 1, 1)),
-            (FOLK, Due(DueKind.DEBT, 1, 5)),
-            (FOLK, Due(DueKind.DEBT, -1, 2)),
+            (FOLK, Due("gift", 1, 2)),
         ],
     )
     def test_dues_that_cannot_be_are_refused(self, rules: RuleSet, due: Due) -> None:
         assert why_refused(Game.deal, rules, seed=1, dues=(due,)) == ("BAD_DEAL", "R10.6")
+
+    def test_dues_name_seats_and_are_no_more_than_can_arise(self) -> None:
+        for due in (Due(DueKind.DEBT, 1, 5), Due(DueKind.DEBT, -1, 2), Due(DueKind.DEBT, True, 2)):
+            assert why_refused(Game.deal, FOLK, seed=1, dues=(due,)) == ("BAD_SEAT", "R2.4")
+        many = (Due(DueKind.DEBT, 1, 2),) * 21
+        assert why_refused(Game.deal, FOLK, seed=1, dues=many) == ("BAD_DEAL", "R10.6")
 
 
 def test_a_play_of_called_cards_and_twos_reveals_the_guard() -> None:

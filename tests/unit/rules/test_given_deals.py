@@ -206,3 +206,10 @@ def test_dues_of_given_hands_are_paid_before_the_opening() -> None:
     game = Game.from_hands(FOLK, hands, dues=[Due(DueKind.TRIBUTE, 1, 0)])
     assert game.state.public.step is Step.TRIBUTE
     assert parse_cards("Ac")[0] in game.state.hidden.hands[0]
+
+
+def test_a_called_card_has_four_copies_in_the_deck() -> None:
+    rules = CLASSIC.replace(deck_size=165)
+    opening = Opening(0, 1, called=parse_cards("6c")[0])
+    with pytest.raises(RuleSetError, match=r"R5\.5"):
+        Game.from_hands(rules, ["6c 7c", "6c", "8c", "9c", "Tc"], opening=opening)

@@ -112,7 +112,7 @@ def test_options_are_taken_as_values_or_texts_and_given_back() -> None:
     assert str(rules) == "jiaodong kaopai=true hold_back_sixes=false all_refuse=must_play show_counts=never"
     assert RuleSet.preset("marked-guard", deck_size="165").deck_size == 165
     assert (
-        RuleSet.preset("jiaodong", rebellion=Rebellion.SHOWS, open_guard="shows").open_guard
+        RuleSet.preset("lianzhong-simple", rebellion=Rebellion.SHOWS, open_guard="shows").open_guard
         is OpenGuard.SHOWS
     )
 
@@ -128,7 +128,10 @@ def test_options_are_taken_as_values_or_texts_and_given_back() -> None:
         ("jiaodong", {"deck_size": "many"}, ("BAD_OPTION_VALUE", "R2.5")),
         ("jiaodong", {"deck_size": True}, ("BAD_OPTION_VALUE", "R2.5")),
         ("jiaodong", {"all_refuse": "cry"}, ("BAD_OPTION_VALUE", "R2.5")),
-        ("jiaodong", {"deck_size": 52}, ("OPTIONS_CONFLICT", "R2.1")),
+        ("jiaodong", {"deck_size": 52}, ("BAD_OPTION_VALUE", "R2.5")),
+        ("jiaodong", {"self": 1}, ("UNKNOWN_OPTION", "R2.5")),
+        ("jiaodong", {"throne": "fixed"}, ("OPTIONS_CONFLICT", "R2.5")),
+        ("marked-guard", {"counters": True}, ("OPTIONS_CONFLICT", "R5.11")),
         ("jiaodong", {"deck_size": 216}, ("OPTIONS_CONFLICT", "R2.1")),
         ("shandong-folk", {"guard_by": "guard_joker"}, ("OPTIONS_CONFLICT", "R2.1")),
         ("shandong-folk", {"guard_by": "guard_joker", "deck_size": 168}, ("OPTIONS_CONFLICT", "R10.1")),
@@ -150,6 +153,12 @@ def test_what_cannot_work_is_refused_with_the_reason(
     preset: str, options: dict[str, object], refusal: object
 ) -> None:
     assert why_refused(RuleSet.preset, preset, **options) == refusal
+
+
+def test_a_part_that_a_preset_has_can_be_taken_away() -> None:
+    rules = RuleSet.preset("jiaodong", throne="fixed", all_refuse="none")
+    assert rules.options() == {"throne": "fixed", "all_refuse": "none"}
+    assert RuleSet.preset(rules.name, **rules.options()) == rules
 
 
 def test_refusal_shows_the_rule_set_and_the_choices() -> None:

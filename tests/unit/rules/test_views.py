@@ -215,14 +215,14 @@ class TestCalledCardIsTop:
     RULES = CLASSIC.replace(called_card_is_top=True)
 
     def test_copies_of_it_alone_beat_big_jokers_and_nothing_beats_them(self) -> None:
-        words = {0: ["BJ", "BJ", "7"], 1: ["9c", "9c", "9d"], 2: ["BJ", "EJ", "7"]}
+        words = {0: ["BJ", "EJ", "7"], 1: ["9c", "9c", "9d"], 2: ["BJ", "BJ", "7"]}
         game = start_at_play(self.RULES, words, called=NINE)
-        game.apply(0, "play BJ BJ")
+        game.apply(0, "play BJ EJ")
         assert texts(game, 1) == ["play 9c 9c", "pass"]
         assert why_refused(game.apply, 1, "play 9c 9d") == ("DOES_NOT_BEAT", "R4.1")
         game.apply(1, "play 9c 9c")
         assert texts(game, 2) == ["pass"]
-        assert why_refused(game.apply, 2, "play BJ EJ") == ("DOES_NOT_BEAT", "R4.1")
+        assert why_refused(game.apply, 2, "play BJ BJ") == ("DOES_NOT_BEAT", "R4.1")
 
     def test_in_any_other_play_they_are_plain(self) -> None:
         words = {0: ["8", "8", "7"], 1: ["9c", "9c", "9d", "BJ"]}
