@@ -8,7 +8,7 @@ PY := .venv/bin/python
 .PHONY: up test test-system check fix protos protos-image bench prove help
 
 up: .venv/services.stamp ## start the whole platform on this machine and play a hand of each rule set; Ctrl-C stops it
-	@$(PY) -m services.local up
+	@$(PY) -m services.local up $(ARGS)
 
 test: .venv/dev.stamp ## every test that needs nothing but what pip installs
 	$(PY) -m pytest $(ARGS)
