@@ -34,14 +34,14 @@ class DealReport:
     notes: tuple[str, ...]
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether any check failed."""
         return not all(check.holds for check in self.checks)
 
     @property
-    def proven(self) -> bool:
+    def is_proven(self) -> bool:
         """Whether there was a commitment and everything follows from it."""
-        return not self.unproven and not self.failed
+        return not self.unproven and not self.has_failed
 
 
 def verify_deal(record: Record, *, noted: str | None = None) -> DealReport:

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """The median of several runs with their extremes; `goal` is what the project aims at in that unit."""
+    """The median of several runs with their extremes; `goal` is what the project aims at in that unit.
+
+    A goal is the least that is aimed at, or the most where `is_ceiling`.
+    """
 
     name: str
     unit: str
@@ -14,19 +17,28 @@ class Figure(NamedTuple):
     least: float
     most: float
     goal: float | None = None
+    is_ceiling: bool = False
 
 
-def figure(name: str, unit: str, runs: Sequence[float], goal: float | None = None) -> Figure:
+def figure(
+    name: str, unit: str, runs: Sequence[float], goal: float | None = None, *, is_ceiling: bool = False
+) -> Figure:
     """The figure of several runs of the same measurement."""
-    return Figure(name, unit, statistics.median(runs), min(runs), max(runs), goal)
+    return Figure(name, unit, statistics.median(runs), min(runs), max(runs), goal, is_ceiling)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value that `percent` of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
 
 def show(figures: Sequence[Figure]) -> str:
     """A table for a terminal."""
     rows: list[tuple[str, ...]] = [("figure", "unit", "median", "min", "max", "goal")]
     for each in figures:
-        goal = "" if each.goal is None else f"{each.goal:,.0f}"
-        rows.append((each.name, each.unit, *(f"{value:,.0f}" for value in each[2:5]), goal))
+        goal = "" if each.goal is None else f"{'≤' if each.is_ceiling else '≥'} {_number(each.goal)}"
+        rows.append((each.name, each.unit, *(_number(value) for value in each[2:5]), goal))
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
     lines = []
     for row in rows:
@@ -34,3 +46,9 @@ def show(figures: Sequence[Figure]) -> str:
         words += [word.rjust(width) for word, width in zip(row[2:], widths[2:], strict=True)]
         lines.append("  ".join(words).rstrip())
     return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.3g}"

@@ -48,7 +48,7 @@ def verify(
         print(f"{'ok    ' if check.holds else 'FAILED'}  {check.text}")
     for note in report.notes:
         print(f"note    {note}")
-    if report.failed:
+    if report.has_failed:
         print("The deal is not what was promised.")
         raise typer.Exit(FAILED)
     if report.unproven:

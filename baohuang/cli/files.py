@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from baohuang.record import Record
+from baohuang.words import Language
 
 RecordFile = Annotated[
     str, typer.Argument(metavar="RECORD", help="A record (JSON Lines); - reads standard input.")
 ]
-
-
-class Language(StrEnum):
-    """What people read."""
-
-    EN = "en"
-    ZH = "zh"
 
 
 LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the text.")]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from baohuang.bots import BOT_NAMES, make_bot, play_game
-from baohuang.cli.files import Language, LanguageOption, write_record
+from baohuang.cli.files import LanguageOption, write_record
 from baohuang.cli.words import text
 from baohuang.game import Game
 from baohuang.rules.commands import Start
@@ -18,6 +18,7 @@ from baohuang.rules.outcome import Outcome
 from baohuang.rules.roles import SEATS
 from baohuang.rules.ruleset import PRESETS, RuleSet
 from baohuang.rules.shuffle import SALT_BYTES
+from baohuang.words import Language, name_of, place_name, seat_name
 
 _SEEDS = 1 << 64
 
@@ -41,7 +42,7 @@ def play(
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where the record goes; - is standard output.")
     ] = None,
-    lang: LanguageOption = Language.EN,
+    lang: LanguageOption = Language.ENGLISH,
 ) -> None:
     """Play one hand between five bots and print its result."""
     names = bots.split(",")
@@ -57,7 +58,7 @@ def play(
     if out is not None:
         write_record(out, game.record())
     console = Console(stderr=out == "-", highlight=False)
-    console.print(f"{rule_set}  seed={seed}  {text(lang, f'termination_{outcome.termination}')}")
+    console.print(f"{rule_set}  seed={seed}  {name_of(outcome.termination, lang)}")
     console.print(_result(outcome, names, lang))
 
 
@@ -83,7 +84,7 @@ def _result(outcome: Outcome, bots: list[str], lang: Language) -> Table:
         "", *[text(lang, key) for key in ("column_bot", "column_role", "column_place", "column_score")]
     )
     for seat in SEATS:
-        role = text(lang, f"role_{outcome.roles[seat]}") if outcome.roles else ""
-        place = text(lang, f"place_{outcome.places[seat]}") if outcome.places else ""
-        table.add_row(text(lang, "seat", seat=seat), bots[seat], role, place, f"{outcome.scores[seat]:+d}")
+        role = name_of(outcome.roles[seat], lang) if outcome.roles else ""
+        place = place_name(outcome.places[seat], lang) if outcome.places else ""
+        table.add_row(seat_name(seat, lang), bots[seat], role, place, f"{outcome.scores[seat]:+d}")
     return table

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from baohuang.cli.files import Language, LanguageOption, RecordFile, read_record
+from baohuang.cli.files import LanguageOption, RecordFile, read_record
 from baohuang.cli.transcript import transcript
 from baohuang.record import Record, replay
 from baohuang.rules.events import Viewer, redact
 from baohuang.rules.roles import SEATS
+from baohuang.words import Language
 
 app = typer.Typer(help="Read and check the records of games.", rich_markup_mode=None)
 
@@ -18,7 +19,7 @@ app = typer.Typer(help="Read and check the records of games.", rich_markup_mode=
 @app.command("show")
 def show(
     record: RecordFile,
-    lang: LanguageOption = Language.EN,
+    lang: LanguageOption = Language.ENGLISH,
     view: Annotated[
         str | None,
         typer.Option(metavar="SEAT|public", help="Show only what that seat, or a spectator, may know."),

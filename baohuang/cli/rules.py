@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final, get_args, get_type_hints
 
 import typer
 
-from baohuang.cli.files import Language, LanguageOption
+from baohuang.cli.files import LanguageOption
 from baohuang.cli.words import text
 from baohuang.rules.cards import DECKS
 from baohuang.rules.errors import RuleSetError
 from baohuang.rules.ruleset import PRESETS, RuleSet
+from baohuang.words import Language, preset_name
 
 app = typer.Typer(help="The rule sets and their options.", rich_markup_mode=None)
 
@@ -42,23 +43,23 @@ MEANINGS: Final = {
 
 
 @app.command("list")
-def list_rules(lang: LanguageOption = Language.EN) -> None:
+def list_rules(lang: LanguageOption = Language.ENGLISH) -> None:
     """List the rule sets."""
     for name, rules in PRESETS.items():
-        print(f"{name:<18} {text(lang, f'preset_{name}')}: {_summary(rules, lang)}")
+        print(f"{name:<18} {preset_name(name, lang)}: {_summary(rules, lang)}")
 
 
 @app.command("show")
 def show(
     preset: Annotated[str, typer.Argument(metavar="PRESET", help=f"One of {', '.join(PRESETS)}.")],
-    lang: LanguageOption = Language.EN,
+    lang: LanguageOption = Language.ENGLISH,
 ) -> None:
     """Show a rule set: each option with its default, its meaning, and what it alone may be set to."""
     rules = RuleSet.preset(preset)
-    print(f"{preset}: {text(lang, f'preset_{preset}')}; {_summary(rules, lang)}")
+    print(f"{preset}: {preset_name(preset, lang)}; {_summary(rules, lang)}")
     for name, (english, chinese) in MEANINGS.items():
-        meaning = chinese if lang is Language.ZH else english
-        print(f"  {name + '=' + _word(getattr(rules, name)):<33} {meaning} ({_choices(rules, name, lang)})")
+        value = _word(getattr(rules, name))
+        print(f"  {f'{name}={value}':<33} {lang.say(english, chinese)} ({_choices(rules, name, lang)})")
 
 
 def _choices(rules: RuleSet, name: str, lang: Language) -> str:

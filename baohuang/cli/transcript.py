@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from baohuang.cli.words import text
+from baohuang.phrases import how_it_ended, phrase_of, plain_text
 from baohuang.record import Record
 from baohuang.rules import events as ev
-from baohuang.rules.cards import Hand, format_cards
-from baohuang.rules.events import Event, Step
+from baohuang.rules.cards import format_cards
+from baohuang.rules.events import Event
 from baohuang.rules.outcome import Outcome
-from baohuang.rules.roles import SEATS, Opening, Seat
+from baohuang.rules.roles import SEATS, Seat
+from baohuang.words import Language, name_of, place_name, seat_name
 
 _WIDTH = 100
 
 
-def transcript(record: Record, language: str) -> Iterator[str]:
-    """The lines of a readable transcript in `en` or `zh`. What is hidden in the record is shown as hidden."""
+def transcript(record: Record, language: Language) -> Iterator[str]:
+    """The lines of a readable transcript. What is hidden in the record is shown as hidden."""
     return _Transcript(language).lines(record.events)
 
 
 class _Transcript:
     """Follows the events as far as the text needs it; judges nothing, so a faulty record can be read too."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: Language) -> None:
         self._language = language
         self._trick = 0
         self._moves: list[str] = []
@@ -37,7 +39,7 @@ class _Transcript:
             yield from self._event(event)
         yield from self._close_trick()
         for answer in self._answers:
-            yield f"  {self._answer(answer)}"
+            yield f"  {self._remark(answer)}"
         if not isinstance(event, ev.HandEnded):
             yield self._say("unfinished")
 
@@ -64,6 +66,8 @@ class _Transcript:
                 yield from self._close_trick()
                 yield from self._result(event.outcome)
             case _:
+                if isinstance(event, ev.StepClosed):
+                    self._answers = []
                 remark = self._remark(event)
                 if self._moves:
                     self._remarks.append(remark)
@@ -103,116 +107,20 @@ class _Transcript:
         self._moves, self._remarks = [], []
 
     def _remark(self, event: Event) -> str:
-        """One event that is neither deal nor move, as a sentence."""
-        say, seat = self._say, self._seat
-        match event:
-            case ev.OpeningGiven():
-                remark = self._given(event.opening)
-            case ev.CardGiven():
-                key = "card_returned" if event.returned else f"{event.kind}_given"
-                card = say("hidden") if event.card is None else str(event.card)
-                remark = say(key, giver=seat(event.giver), receiver=seat(event.receiver), card=card)
-            case ev.ThroneAnswered():
-                remark = self._throne(event)
-            case ev.Enthroned():
-                remark = say("enthroned", seat=seat(event.emperor))
-            case ev.CallAnswered():
-                key = "calls_solo" if event.card is None else "calls"
-                remark = say(key, seat=seat(event.seat), card=event.card)
-            case ev.StepClosed():
-                remark = self._closed(event)
-            case ev.GuardRevealed():
-                key = "solo_revealed" if event.guard == event.emperor else "guard_revealed"
-                remark = say(key, emperor=seat(event.emperor), guard=seat(event.guard))
-            case ev.WentOut():
-                remark = say("went_out", seat=seat(event.seat), place=say(f"place_{event.place}"))
-            case ev.Cleared():
-                place = say(f"place_{event.place}")
-                remark = say("cleared", seat=seat(event.seat), by=seat(event.by), place=place)
-            case ev.AutoPlayStarted():
-                remark = say(f"auto_play_{event.why}", seat=seat(event.seat))
-            case ev.AutoPlayEnded():
-                remark = say("auto_play_ended", seat=seat(event.seat))
-            case ev.SeatForfeited():
-                remark = say(f"forfeit_{event.why}", seat=seat(event.seat))
-            case _:
-                raise AssertionError(f"{type(event).__name__} has no text")
-        return remark
-
-    def _answer(self, event: ev.Answered) -> str:
-        action = self._say("hidden") if event.action is None else event.action
-        return self._say(
-            "answers", seat=self._seat(event.seat), step=self._say(f"step_{event.step}"), action=action
-        )
-
-    def _given(self, opening: Opening) -> str:
-        kinds = (
-            *[(seat, "rebel") for seat in opening.rebels],
-            *[(seat, "counter") for seat in opening.counters],
-            *[(seat, "recounter") for seat in opening.recounters],
-        )
-        declared = [self._say(f"declared_{kind}", seat=self._seat(seat)) for seat, kind in kinds]
-        if opening.open_solo:
-            declared.insert(0, self._say("declared_solo", seat=self._seat(opening.emperor)))
-        if opening.open_guard:
-            declared.insert(0, self._say("declared_guard", seat=self._seat(opening.guard)))
-        return self._say(
-            "opening_given",
-            emperor=self._seat(opening.emperor),
-            guard=self._seat(opening.guard),
-            called=opening.called or "–",
-            declared=self._join(declared),
-        )
-
-    def _throne(self, event: ev.ThroneAnswered) -> str:
-        parts = [self._say(f"throne_{event.answer}", seat=self._seat(event.seat))]
-        if event.laid_count:
-            parts.append(self._say("throne_laid", cards=self._cards(event.laid, event.laid_count)))
-        if event.carried_count:
-            parts.append(self._say("throne_carried", cards=self._cards(event.carried, event.carried_count)))
-        return " ".join(parts)
-
-    def _closed(self, event: ev.StepClosed) -> str:
-        self._answers = []
-        step = self._say(f"step_{event.step}")
-        if event.step is Step.TRIBUTE:
-            return self._say("tribute_closed")
-        # A recounter is a counter by its action, a word of its own by its step.
-        declared = self._join(
-            [
-                self._say(
-                    f"declared_{'recounter' if event.step is Step.RECOUNTER else kind}", seat=self._seat(seat)
-                )
-                for seat, kind in event.declared
-            ]
-        )
-        key = "closed_failed" if event.declared and not event.stands else "closed"
-        return self._say(key, step=step, declared=declared)
+        return plain_text(phrase_of(event, self._language))
 
     def _result(self, outcome: Outcome) -> Iterator[str]:
-        how = [self._say(f"termination_{outcome.termination}"), self._say(f"solo_{outcome.solo}")]
-        how.append(self._say("multiplier", multiplier=outcome.multiplier) if outcome.multiplier > 1 else "")
-        yield self._say("result", termination=self._say("separator").join([part for part in how if part]))
+        yield self._say("result", how=how_it_ended(outcome, self._language))
         order = sorted(SEATS, key=lambda seat: outcome.places[seat] if outcome.places else seat)
         for seat in order:
-            yield "  " + self._say(
-                "result_line",
-                seat=self._seat(seat),
-                role=self._say(f"role_{outcome.roles[seat]}") if outcome.roles else "–",
-                place=self._say(f"place_{outcome.places[seat]}") if outcome.places else "–",
-                score=f"{outcome.scores[seat]:+d}",
-            )
+            role = name_of(outcome.roles[seat], self._language) if outcome.roles else "–"
+            place = place_name(outcome.places[seat], self._language) if outcome.places else "–"
+            yield f"  {self._seat(seat)}  {role}  {place}  {outcome.scores[seat]:+d}"
             if outcome.penalties[seat]:
                 yield "    " + self._say("penalty", points=outcome.penalties[seat])
 
-    def _cards(self, cards: Hand | None, count: int) -> str:
-        return self._say("number_of_cards", number=count) if cards is None else format_cards(cards)
-
-    def _join(self, parts: list[str]) -> str:
-        return self._say("separator").join(parts) or self._say("nobody")
-
-    def _seat(self, seat: Seat | None) -> str:
-        return self._say("hidden") if seat is None else self._say("seat", seat=seat)
+    def _seat(self, seat: Seat) -> str:
+        return seat_name(seat, self._language)
 
     def _say(self, key: str, **values: object) -> str:
         return text(self._language, key, **values)

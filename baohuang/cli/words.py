@@ -1,104 +1,37 @@
-"""What the command says to people, in English and Chinese. Terms are those of docs/rules.md §1."""
+"""What the command says besides the words of the game (baohuang.words), in English and Chinese."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    "seat": ("seat {seat}", "{seat}号位"),
-    "nobody": ("nobody", "无人"),
+from baohuang.words import Language
+
+TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "hidden": ("(hidden)", "(不可见)"),
     "separator": (", ", "、"),
-    "role_emperor": ("emperor", "皇帝"),
-    "role_guard": ("guard", "侍卫"),
-    "role_rebel": ("rebel", "起义军"),
-    "place_1": ("first", "头客"),
-    "place_2": ("second", "二客"),
-    "place_3": ("third", "三客"),
-    "place_4": ("fourth", "二拉"),
-    "place_5": ("fifth", "大拉"),
-    "termination_played": ("played", "打完"),
-    "termination_refused": ("refused: nobody took the throne", "无人接皇位"),
-    "termination_void": ("void: no emperor was found", "作废:没有皇帝"),
-    "solo_none": ("", ""),
-    "solo_hidden": ("hidden solo", "暗独"),
-    "solo_open": ("open solo", "明独"),
     "column_bot": ("bot", "机器人"),
     "column_role": ("role", "身份"),
     "column_place": ("place", "名次"),
     "column_score": ("score", "得分"),
     "may_be": ("may be", "可取"),
     "fixed": ("fixed here", "此处不可改"),
-    "rules": ("Rules: {rules}", "规则:{rules}"),
-    "seed": ("Seed: {seed}", "种子:{seed}"),
-    "commitment": ("Commitment: {commitment}", "承诺:{commitment}"),
-    "first_drawer": ("First drawer: {seat}", "先摸牌:{seat}"),
+    "rules": ("Rules: {rules}", "规则：{rules}"),
+    "seed": ("Seed: {seed}", "种子：{seed}"),
+    "commitment": ("Commitment: {commitment}", "承诺：{commitment}"),
+    "first_drawer": ("First drawer: {seat}", "先摸牌：{seat}"),
     "due_debt": ("{giver} owes {receiver} his highest card", "{giver}欠{receiver}最大的一张牌"),
     "due_tribute": ("{giver} owes {receiver} a tribute", "{giver}须向{receiver}进贡"),
     "nonce": ("{seat} adds the nonce {nonce}", "{seat}加入随机串 {nonce}"),
     "deal": ("Deal", "发牌"),
     "redeal": ("Redeal {redeal}", "第{redeal}次重新发牌"),
     "opening": ("Opening", "开局"),
-    "opening_given": (
-        "given: emperor {emperor}, guard {guard}, called card {called}; declared: {declared}",
-        "给定:皇帝{emperor},侍卫{guard},叫牌 {called};宣布:{declared}",
-    ),
-    "debt_given": ("{giver} pays {receiver} a debt: {card}", "{giver}还债给{receiver}:{card}"),
-    "tribute_given": ("{giver} gives {receiver} as tribute: {card}", "{giver}进贡给{receiver}:{card}"),
-    "card_returned": ("{giver} gives back to {receiver}: {card}", "{giver}还牌给{receiver}:{card}"),
-    "throne_keep": ("{seat} keeps the throne", "{seat}留皇位"),
-    "throne_take": ("{seat} takes the throne", "{seat}接皇位"),
-    "throne_yield": ("{seat} yields the throne", "{seat}让位"),
-    "throne_decline": ("{seat} declines the throne", "{seat}不接皇位"),
-    "throne_laid": ("and lays down {cards}", "并垫牌 {cards}"),
-    "throne_carried": ("with the cards laid down {cards}", "连同垫牌 {cards}"),
-    "number_of_cards": ("({number} hidden)", "({number}张不可见)"),
-    "enthroned": ("{seat} is emperor", "{seat}为皇帝"),
-    "calls": ("{seat} calls {card}", "{seat}叫牌 {card}"),
-    "calls_solo": ("{seat} plays an open solo", "{seat}明独"),
-    "answers": ("{seat} answers in the step {step}: {action}", "{seat}答复({step}):{action}"),
-    "closed": ("{step}: {declared}", "{step}:{declared}"),
-    "closed_failed": ("{step}: {declared}; it does not stand", "{step}:{declared};不成立"),
-    "tribute_closed": ("tribute is paid", "进贡完毕"),
-    "step_nonces": ("nonces", "随机串"),
-    "step_tribute": ("tribute", "进贡"),
-    "step_throne": ("throne", "皇位"),
-    "step_call": ("call", "叫牌"),
-    "step_claim": ("solo claim", "抢独"),
-    "step_declare": ("declarations", "宣布"),
-    "step_counter": ("counter", "扭"),
-    "step_recounter": ("recounter", "踢"),
-    "step_play": ("play", "出牌"),
-    "step_over": ("over", "结束"),
-    "declared_solo": ("{seat} open solo", "{seat}明独"),
-    "declared_guard": ("{seat} open guard", "{seat}明保"),
-    "declared_rebel": ("{seat} rebellion", "{seat}造反"),
-    "declared_counter": ("{seat} counter", "{seat}扭"),
-    "declared_recounter": ("{seat} recounter", "{seat}踢"),
-    "guard_revealed": ("{guard} is shown to be the guard", "{guard}亮明为侍卫"),
-    "solo_revealed": ("{emperor} is shown to play a solo", "{emperor}亮明为独保"),
     "trick": ("Trick {number}", "第{number}轮"),
     "pass": ("pass", "过"),
-    "went_out": ("{seat} goes out {place}", "{seat}出完,{place}"),
-    "cleared": ("{seat} is cleared by {by}: {place}", "{seat}被{by}清出,{place}"),
     "leads_by_wind": ("{seat} has the wind", "{seat}接风"),
-    "auto_play_timeout": ("{seat} goes on auto-play: time is up", "{seat}超时,开始托管"),
-    "auto_play_request": ("{seat} goes on auto-play", "{seat}开始托管"),
-    "auto_play_left": ("{seat} goes on auto-play: the player left", "{seat}离开,开始托管"),
-    "auto_play_ended": ("{seat} takes back control", "{seat}取消托管"),
-    "forfeit_forced_exit": ("{seat}: the player left by force", "{seat}强行退出"),
-    "forfeit_removed": ("{seat}: the player was removed", "{seat}被请出"),
-    "result": ("Result: {termination}", "结果:{termination}"),
-    "multiplier": ("multiplier {multiplier}", "{multiplier}倍"),
-    "result_line": ("{seat}  {role}  {place}  {score}", "{seat}  {role}  {place}  {score}"),
+    "result": ("Result: {how}", "结果：{how}"),
     "penalty": ("penalty {points}", "罚分 {points}"),
-    "unfinished": ("The record ends here; the hand is running.", "记录到此为止,本局尚未结束。"),
-    "preset_jiaodong": ("Jiaodong", "胶东保皇"),
-    "preset_marked-guard": ("marked guard", "皇牌保牌"),
-    "preset_lianzhong-simple": ("Lianzhong, simple", "联众简明玩法"),
-    "preset_lianzhong-classic": ("Lianzhong, classic", "联众经典玩法"),
-    "preset_shandong-folk": ("Shandong folk", "山东民间玩法"),
+    "unfinished": ("The record ends here; the hand is running.", "记录到此为止，本局尚未结束。"),
     "rules_deck": ("{size} cards", "{size}张牌"),
     "rules_throne_fixed": ("no yielding of the throne", "不可让位"),
     "rules_throne_offer": ("a holder of both marked jokers may offer the throne", "双牌在手者可让位"),
@@ -107,14 +40,9 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "rules_guard_guard_joker": ("the guard joker makes the guard", "持保牌者为侍卫"),
     "rules_guard_called_card": ("a called card makes the guard", "叫牌定侍卫"),
 }
+"""By key, English and Chinese."""
 
 
-def text(language: str, key: str, **values: object) -> str:
-    """The text of `key` in `language` (`en` or `zh`) with `values` put in."""
-    english, chinese = _TEXTS[key]
-    return (chinese if language == "zh" else english).format(**values)
-
-
-def keys() -> Mapping[str, tuple[str, str]]:
-    """All texts by key, English and Chinese."""
-    return _TEXTS
+def text(language: Language, key: str, **values: object) -> str:
+    """The text of `key` with `values` put in."""
+    return language.say(*TEXTS[key]).format(**values)

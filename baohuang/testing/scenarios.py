@@ -239,7 +239,7 @@ def places_of(game: Game) -> tuple[int, ...]:
     return places
 
 
-def has_ranks(cards: Iterable[Card], words: Sequence[str]) -> tuple[Card, ...] | None:
+def cards_for(cards: Iterable[Card], words: Sequence[str]) -> tuple[Card, ...] | None:
     """Some of `cards` that answer to `words`, or None if there are not enough."""
     left = sorted(cards)
     found: list[Card] = []
@@ -300,7 +300,7 @@ def finish(game: Game, order: Sequence[Seat]) -> None:
 
 def play_words(game: Game, seat: Seat, words: Sequence[str]) -> Action:
     """The play of `seat` that `words` stand for; if it does not hold them, one of such cards all the same."""
-    cards = has_ranks(game.state.hidden.hands[seat], words)
+    cards = cards_for(game.state.hidden.hands[seat], words)
     if cards is None:
         cards = Supply(game.rules).take(words)
     return Action.play(cards)

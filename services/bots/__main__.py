@@ -46,12 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(settings: Settings, concurrency: int) -> int:
-    # Before Celery is imported: a request to stop is one to stop softly, within bounds, not to wait for
-    # every task.
+    # Before Celery is imported: asked to stop, it stops softly and does not wait for every task.
     os.environ.setdefault("REMAP_SIGTERM", "SIGQUIT")
     with tempfile.TemporaryDirectory(prefix="baohuang-bots-metrics-") as folder:
-        # Before anything that counts is imported: what is counted lies in files there, one set for each
-        # process.
+        # Before anything that counts is imported: each process counts in files of its own there.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         from services.bots.worker import run_worker
         from services.kit.logging import configure_logging

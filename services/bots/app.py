@@ -10,10 +10,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 
 from services.bots.engine import Engine
 from services.bots.turn import take_turn
-
-# The contract with those who send: the names, and ids alone as arguments.
-QUEUE: Final = "baohuang.bots"
-TAKE_TURN: Final = "bots.take_turn"
+from services.kit.tasks import BOTS_QUEUE, TAKE_TURN
 
 _TIME_LIMIT_SECONDS: Final = 30
 _REDIS_OPTIONS: Final = {
@@ -33,18 +30,15 @@ _REDIS_OPTIONS: Final = {
 
 
 def make_app(broker_url: str, engine_target: str) -> Celery:
-    """The application with its tasks; tasks call the engine over a channel made after each process has
-    forked.
-    """
+    """The application with its tasks, which call the engine over a channel that each process makes itself."""
     app = Celery("baohuang-bots", broker=broker_url, set_as_current=False)
     app.conf.update(
-        task_default_queue=QUEUE,
+        task_default_queue=BOTS_QUEUE,
         task_serializer="json",
         accept_content=["json"],
         # What came of a turn is in the log; nobody reads results.
         task_ignore_result=True,
-        # A task counts as done after it was done, so that a killed worker's tasks come back. They are
-        # idempotent.
+        # A task counts as done after it was done, so that a killed worker's come back: they are idempotent.
         task_acks_late=True,
         # ... also when only the process that ran it was killed.
         task_reject_on_worker_lost=True,
@@ -53,8 +47,7 @@ def make_app(broker_url: str, engine_target: str) -> Celery:
         # The first limit raises inside a bot that thinks too long, the second kills the process it hangs in.
         task_soft_time_limit=_TIME_LIMIT_SECONDS // 2,
         task_time_limit=_TIME_LIMIT_SECONDS,
-        # How long running tasks have to end when the worker is asked to stop; the rest goes back to the
-        # queue.
+        # How long tasks have to end when the worker is asked to stop; the rest goes back to the queue.
         worker_soft_shutdown_timeout=5.0,
         # A worker outlives any absence of its broker, at its start too.
         broker_connection_retry_on_startup=True,
@@ -64,7 +57,7 @@ def make_app(broker_url: str, engine_target: str) -> Celery:
         worker_redirect_stdouts=False,
         # Nobody commands workers over the broker, and so nobody who reaches it can.
         worker_enable_remote_control=False,
-        broker_transport_options=_REDIS_OPTIONS if broker_url.startswith(("redis", "rediss")) else {},
+        broker_transport_options=_REDIS_OPTIONS if broker_url.startswith("redis") else {},
     )
     _register(app, engine_target)
     return app

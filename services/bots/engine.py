@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
@@ -13,28 +12,12 @@ from baohuang import Action, View
 from baohuang.rpc.codec.values import decode_action, encode_action
 from baohuang.rpc.codec.views import decode_view
 from baohuang.rpc.engine.v1 import engine_pb2 as pb
-from services.kit.rpc import error_from_rpc
+from services.kit.rpc import CHANNEL_OPTIONS, FailedCall, error_from_rpc
 
+# A short absence of the engine is waited out in a call; a longer one is left to whoever sends the turn again.
 _DEADLINE_SECONDS: Final = 5.0
 
-# A short absence of the engine is waited out here; a longer one is left to whoever sends the turn again.
-_SERVICE_CONFIG: Final = {
-    "loadBalancingConfig": [{"round_robin": {}}],
-    "methodConfig": [
-        {
-            "name": [{}],
-            "retryPolicy": {
-                "maxAttempts": 5,
-                "initialBackoff": "0.1s",
-                "maxBackoff": "1s",
-                "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
-            },
-        }
-    ],
-}
-
-_SERVICE: Final = "/baohuang.rpc.engine.v1.EngineService/"
+_SERVICE: Final = f"/{pb.DESCRIPTOR.services_by_name['EngineService'].full_name}/"
 
 Request = TypeVar("Request", bound=Message)
 Answer = TypeVar("Answer", bound=Message)
@@ -44,8 +27,7 @@ class Engine:
     """A channel to the engine. Must be made after the process has forked. Methods raise PlatformError."""
 
     def __init__(self, target: str) -> None:
-        options = [("grpc.service_config", json.dumps(_SERVICE_CONFIG))]
-        self._channel = grpc.insecure_channel(target, options=options)
+        self._channel = grpc.insecure_channel(target, options=CHANNEL_OPTIONS)
         self._get_view = self._method("GetView", pb.GetViewRequest, pb.GetViewResponse)
         self._get_legal_actions = self._method(
             "GetLegalActions", pb.GetLegalActionsRequest, pb.GetLegalActionsResponse
@@ -96,7 +78,6 @@ class Engine:
             try:
                 return method(message, timeout=_DEADLINE_SECONDS)
             except grpc.RpcError as error:
-                # Errors of blocking calls tell the same by the same methods as those of asynchronous ones.
-                raise error_from_rpc(cast("grpc.aio.AioRpcError", error)) from error
+                raise error_from_rpc(cast("FailedCall", error)) from error
 
         return call

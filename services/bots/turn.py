@@ -113,9 +113,7 @@ def _choose(bot: str, seed: int, view: View, legal: Sequence[Action]) -> Action:
 
 
 def _checked(answer: object) -> Action:
-    """The answer of a bot, which may be anything, as the action that it would be on the wire; raises if it
-    is none.
-    """
+    """A bot's answer, which may be anything, as the action that it is on the wire; raises if it is none."""
     if not isinstance(answer, Action):
         raise TypeError(f"{str(answer)[:80]!r} is no action")
     return decode_action(encode_action(answer))

@@ -12,8 +12,9 @@ import structlog
 import uvloop
 
 from services.engine.server import serving
-from services.eventstore import EventStore, make_pool
-from services.eventstore.wakeups import WakeupSender
+from services.eventstore import EventStore, StoreError, make_pool
+from services.eventstore.restored import check_restored
+from services.eventstore.wakeups import WakeupListener, WakeupSender
 from services.kit.logging import configure_logging
 from services.kit.metrics import MetricsServer
 from services.kit.settings import SettingError, Settings
@@ -23,7 +24,10 @@ _log = structlog.get_logger("services.engine")
 
 
 async def run(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT. Raises `OSError` for a port that is taken."""
+    """Serves until SIGTERM or SIGINT.
+
+    Raises OSError for a port that is taken, StoreError for a log that cannot be written to.
+    """
     with stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
             pool = make_pool(
@@ -32,12 +36,14 @@ async def run(settings: Settings) -> None:
                 application="baohuang-engine",
             )
             await stack.enter_async_context(pool)
-            sender = None
+            await check_restored(pool)
+            sender = listener = None
             if settings.valkey_url:
                 sender = await stack.enter_async_context(WakeupSender(settings.valkey_url))
+                listener = await stack.enter_async_context(WakeupListener(settings.valkey_url))
             metrics = stack.enter_context(MetricsServer(settings.host, settings.metrics_port))
             port = await stack.enter_async_context(
-                serving(EventStore(pool, sender), host=settings.host, port=settings.port)
+                serving(EventStore(pool, sender), listener=listener, host=settings.host, port=settings.port)
             )
             _log.info("listening", host=settings.host, port=port, metrics_port=metrics.port)
             await stop.wait()
@@ -55,8 +61,8 @@ def main() -> int:
     configure_logging("engine", level=settings.log_level, log_format=settings.log_format)
     try:
         uvloop.run(run(settings))
-    except OSError as error:
-        _log.error("cannot start", cause=str(error))
+    except (OSError, StoreError) as error:
+        print(f"engine: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from baohuang.rpc.codec import decode_events, encode_events
+from baohuang.rpc.codec import encode_events
 from baohuang.rules.commands import Command, StartAutoPlay
 from baohuang.rules.decide import execute
 from baohuang.rules.errors import BaohuangError, Reason, RuleError
 from baohuang.rules.events import AutoPlayReason, Event
-from baohuang.rules.evolve import evolve
 from baohuang.rules.state import State
 from services.engine import metrics
 from services.engine.cache import StateCache
+from services.engine.feeds import Feeds, News
+from services.engine.log import events_of, fold_commits
 from services.engine.orders import Order
-from services.eventstore import Appended, Commit, EventStore, VersionConflict
+from services.eventstore import Appended, EventStore, VersionConflict
 from services.kit.errors import PlatformError
+from services.kit.stored_events import SCHEMA_VERSION
 
-SCHEMA_VERSION: Final = 1
-"""Of the events that this engine writes, and the only one that it reads."""
 CACHED_GAMES: Final = 2_000
+_NEVER: Final = (1 << 31) - 2
+"""A version that no game comes to."""
 
 
 class Done(NamedTuple):
@@ -35,11 +37,14 @@ class Games:
     """Executes orders against the log. Any number of these may work on the same games at the same time.
 
     A game's stream is its id. Nothing but the log is trusted: a cached state only saves reading it again. The
-    append tells whether that state was the newest, and before anything is refused the log is read.
+    append tells whether that state was the newest, and before anything is refused the log is asked.
     """
 
-    def __init__(self, store: EventStore, *, cached_games: int = CACHED_GAMES) -> None:
+    def __init__(
+        self, store: EventStore, feeds: Feeds | None = None, *, cached_games: int = CACHED_GAMES
+    ) -> None:
         self._store = store
+        self._feeds = feeds
         self._cache = StateCache(cached_games)
 
     async def start(self, order: Order) -> Done:
@@ -60,33 +65,47 @@ class Games:
         An order that loses a race is decided anew on the state that the winner left, as long as its expected
         version holds. Raises `RuleError`, `PlatformError` (GAME_NOT_FOUND, VERSION_CONFLICT), `StoreError`.
         """
-        cached = self._cache.get(order.game_id)
-        if cached is not None:
+        state = self._cache.get(order.game_id)
+        is_cached = state is not None
+        if state is None:
+            state = await self.current(order.game_id)
+        while True:  # each turn means that another order was done, and a game ends
             try:
-                done = await self._attempt(order, cached)
-            except (BaohuangError, PlatformError, VersionConflict):
-                # The log may be ahead of the cached state, or hold this very order: it decides below.
-                pass
-            else:
-                metrics.CACHE.labels("current").inc()
-                return done
-        while True:
-            log = await self._store.read_stream(order.game_id)
-            state = self._folded(order.game_id, log)
-            earlier = next((commit for commit in log if commit.command_id == order.command_id), None)
-            if earlier is not None:
-                return _repeated(await self._append_again(order, earlier), log)
-            try:
-                return await self._attempt(order, state)
+                done = await self._attempt(order, state)
             except VersionConflict:
-                continue  # each turn means that another order was done, and a game ends
+                pass
+            except (BaohuangError, PlatformError):
+                # The log may have gone on from this state, or hold this very order.
+                found = await self._look_up(order)
+                if isinstance(found, Appended):
+                    return await self._done_before(found)
+                if found == state.version:
+                    raise
+            else:
+                if is_cached:
+                    metrics.CACHE.labels("current").inc()
+                return done
+            state, is_cached = await self.current(order.game_id), False
 
     async def current(self, game_id: str) -> State:
         """The state after all that is in the log; raises `PlatformError` (GAME_NOT_FOUND), `StoreError`."""
         cached = self._cache.get(game_id)
-        return self._folded(
-            game_id, await self._store.read_stream(game_id, 0 if cached is None else cached.version)
-        )
+        rest = await self._store.read_stream(game_id, 0 if cached is None else cached.version)
+        state = fold_commits(cached, rest)
+        if state is None:
+            raise PlatformError("GAME_NOT_FOUND", f"there is no game {game_id}")
+        metrics.CACHE.labels("absent" if cached is None else "older" if rest else "current").inc()
+        self._cache.put(game_id, state)
+        return state
+
+    async def events_after(self, game_id: str, version: int, last: int) -> list[Event]:
+        """The events of a game behind the first `version`, up to and with number `last`."""
+        events: list[Event] = []
+        for commit in await self._store.read_stream(game_id, version):
+            # A commit of which only some are wanted comes whole.
+            first = max(version + 1 - commit.first_version, 0)
+            events += events_of(commit)[first : max(last + 1 - commit.first_version, 0)]
+        return events
 
     async def _attempt(self, order: Order, state: State) -> Done:
         """Decides on `state` and appends; raises `VersionConflict` if the log has gone on from there."""
@@ -97,8 +116,9 @@ class Games:
 
     async def _done(self, appended: Appended, events: tuple[Event, ...], after: State) -> Done:
         if appended.is_repeated:
-            return _repeated(appended, await self._store.read_stream(appended.stream))
+            return await self._done_before(appended)
         self._cache.put(appended.stream, after)
+        self._tell(appended.stream, News(events, after))
         if after.public.outcome is not None:
             metrics.GAMES_FINISHED.labels(
                 after.public.rules.name, str(after.public.outcome.termination)
@@ -116,58 +136,36 @@ class Games:
             schema_version=SCHEMA_VERSION,
         )
 
-    async def _append_again(self, order: Order, earlier: Commit) -> Appended:
-        """Lets the store judge whether an order is the one of an earlier commit; raises `CommandReused`."""
-        return await self._store.append(
-            order.game_id,
-            command_id=order.command_id,
-            fingerprint=order.fingerprint,
-            expected_version=earlier.first_version - 1,
-            payload=earlier.payload,
-            event_count=earlier.event_count,
-            schema_version=earlier.schema_version,
-        )
+    async def _look_up(self, order: Order) -> Appended | int:
+        """The commit of an order that was done before, else the game's version; raises `CommandReused`.
 
-    def _folded(self, game_id: str, log: Sequence[Commit]) -> State:
-        """The state after a log, which may begin where the cached state ends."""
-        cached = self._cache.get(game_id)
-        known = 0 if cached is None else cached.version
-        rest = [commit for commit in log if commit.version > known]
-        state = fold(cached, rest)
+        One call, without reading the log: the store looks for the command before it compares versions.
+        """
+        try:
+            return await self._store.append(
+                order.game_id,
+                command_id=order.command_id,
+                fingerprint=order.fingerprint,
+                expected_version=_NEVER,
+                payload=b"",
+                event_count=1,
+            )
+        except VersionConflict as error:
+            return error.actual
+
+    async def _done_before(self, appended: Appended) -> Done:
+        """What an order came to the first time."""
+        log = await self._store.read_stream(appended.stream)
+        state = fold_commits(None, [commit for commit in log if commit.version <= appended.version])
         if state is None:
-            raise PlatformError("GAME_NOT_FOUND", f"there is no game {game_id}")
-        metrics.CACHE.labels("absent" if cached is None else "older" if rest else "current").inc()
-        self._cache.put(game_id, state)
-        return state
+            raise RuntimeError(f"{appended.stream}: the log has lost a commit that it had")
+        events = events_of(appended)
+        self._tell(appended.stream, News(events, state))
+        return Done(events, state, is_repeated=True)
 
-
-def fold(state: State | None, commits: Iterable[Commit]) -> State | None:
-    """The state after `state` (None before the first event) and the events of these commits, in order.
-
-    Raises `RuntimeError` for a commit that this program cannot read.
-    """
-    for commit in commits:
-        for event in _events_of(commit):
-            state = evolve(state, event)
-    return state
-
-
-def _events_of(commit: Commit | Appended) -> tuple[Event, ...]:
-    if commit.schema_version != SCHEMA_VERSION:
-        raise RuntimeError(f"{commit.stream} {commit.version}: events of schema {commit.schema_version}")
-    try:
-        return decode_events(commit.payload)
-    except BaohuangError as error:
-        # Not a fault of the client, whose errors would be told to him.
-        raise RuntimeError(f"{commit.stream} {commit.version}: unreadable events") from error
-
-
-def _repeated(appended: Appended, log: Iterable[Commit]) -> Done:
-    """What an order came to the first time."""
-    state = fold(None, [commit for commit in log if commit.version <= appended.version])
-    if state is None:
-        raise RuntimeError(f"{appended.stream}: the log has lost a commit that it had")
-    return Done(_events_of(appended), state, is_repeated=True)
+    def _tell(self, game_id: str, news: News) -> None:
+        if self._feeds is not None:
+            self._feeds.tell(game_id, news)
 
 
 def _check_expected(order: Order, state: State) -> None:

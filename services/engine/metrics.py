@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from prometheus_client import Counter
+from prometheus_client import Counter, Gauge
 
 CACHE: Final = Counter(
     "baohuang_engine_cache_total",
@@ -12,3 +12,4 @@ CACHE: Final = Counter(
 GAMES_FINISHED: Final = Counter(
     "baohuang_engine_games_finished_total", "Games that this process ended", ["rules", "termination"]
 )
+STREAMS: Final = Gauge("baohuang_engine_streams", "Seats that play over a stream of this process")

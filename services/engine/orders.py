@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -39,6 +40,7 @@ from services.kit.errors import PlatformError, to_platform_error
 from services.kit.ids import is_id
 
 MOST_COMMAND_ID: Final = 64
+_COMMAND_ID: Final = re.compile(f"[!-~]{{1,{MOST_COMMAND_ID}}}")
 _MOST_DUES: Final = 20
 """One of each seat to each other."""
 
@@ -79,7 +81,7 @@ def _order(
     request: _CommandRequest, command: Command, viewer: Viewer = None, expected_version: int | None = None
 ) -> Order:
     command_id = request.command_id
-    if not (1 <= len(command_id) <= MOST_COMMAND_ID and all("!" <= letter <= "~" for letter in command_id)):
+    if not _COMMAND_ID.fullmatch(command_id):
         raise PlatformError.malformed("command_id", f"1 to {MOST_COMMAND_ID} visible ASCII characters")
     content = request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True)
     return Order(

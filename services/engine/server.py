@@ -14,10 +14,13 @@ from grpc_reflection.v1alpha import reflection
 
 from baohuang.rpc.engine.v1 import engine_pb2
 from baohuang.rpc.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
+from services.engine.feeds import Feeds
 from services.engine.games import Games
 from services.engine.orders import Entropy
+from services.engine.play import Conversations, Paces
 from services.engine.servicer import Engine
 from services.eventstore import EventStore
+from services.eventstore.wakeups import WakeupListener
 from services.kit.health import Health
 from services.kit.rpc import MOST_MESSAGE_BYTES, Interceptor
 
@@ -30,15 +33,18 @@ DRAIN_SECONDS: Final = 10.0
 async def serving(
     store: EventStore,
     *,
+    listener: WakeupListener | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
     entropy: Entropy = secrets.token_bytes,
     drain_seconds: float = DRAIN_SECONDS,
     health_interval_seconds: float = 1.0,
+    paces: Paces | None = None,
 ) -> AsyncIterator[int]:
     """Serves until the end of the block, then lets calls in progress finish; gives the port.
 
-    `entropy` gives the bytes of seeds and salts that are not given. Raises `OSError` if the port is taken.
+    `listener` hears of other engines' commits; `entropy` gives the bytes of seeds and salts that are not
+    given. Raises `OSError` if the port is taken.
     """
 
     async def store_answers() -> None:
@@ -54,7 +60,10 @@ async def serving(
             ("grpc.so_reuseport", 0),
         ],
     )
-    add_EngineServiceServicer_to_server(Engine(Games(store), entropy=entropy), server)
+    feeds = Feeds(store, listener)
+    games = Games(store, feeds)
+    conversations = Conversations(games, feeds, paces)
+    add_EngineServiceServicer_to_server(Engine(games, conversations, entropy=entropy), server)
     add_HealthServicer_to_server(health.servicer, server)
     reflection.enable_server_reflection(
         [SERVICE, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME], server
@@ -68,4 +77,6 @@ async def serving(
             await server.start()
             yield bound
     finally:
+        # By now health says NOT_SERVING. Streams would last as long as their games, so they are ended.
+        conversations.stop()
         await server.stop(drain_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc.aio
@@ -17,6 +18,7 @@ from services.engine import orders
 from services.engine.check import RecordChecker
 from services.engine.games import Done, Games
 from services.engine.orders import Entropy, Order
+from services.engine.play import Conversations
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -24,8 +26,11 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class Engine(EngineServiceServicer):
     """Implements `baohuang.rpc.engine.v1.EngineService`; errors become statuses in the kit's interceptor."""
 
-    def __init__(self, games: Games, *, entropy: Entropy = secrets.token_bytes) -> None:
+    def __init__(
+        self, games: Games, conversations: Conversations, *, entropy: Entropy = secrets.token_bytes
+    ) -> None:
         self._games = games
+        self._conversations = conversations
         self._entropy = entropy
         self._checker = RecordChecker()
 
@@ -72,6 +77,11 @@ class Engine(EngineServiceServicer):
         viewer = decode_seat(request.viewer, "viewer") if request.HasField("viewer") else None
         state = await self._games.current(orders.checked_game_id(request.game_id))
         return pb.GetViewResponse(view=encode_view(view(state, viewer)), log_version=state.version)
+
+    async def Play(  # type: ignore[override]  # gRPC also takes a coroutine that writes to its context
+        self, request_iterator: AsyncIterator[pb.PlayRequest], context: Context
+    ) -> None:
+        await self._conversations.play(request_iterator, context)
 
     async def CheckRecord(self, request: pb.CheckRecordRequest, context: Context) -> pb.CheckRecordResponse:
         return await self._checker.check(request)

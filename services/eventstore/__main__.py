@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from services.eventstore.archive import archive_streams, unarchive_streams
+from services.eventstore.archive import archive_quiet_streams, archive_streams, unarchive_streams
 from services.eventstore.commit import Cursor
 from services.eventstore.errors import StoreError
 from services.eventstore.lag import horizon_lag, subscription_lags
@@ -70,7 +71,23 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.ArgumentParser, ar
         by_name[name].add_argument(
             "streams", nargs="*", help="their names; none: one a line on standard input"
         )
-    return parser, parser.parse_args(arguments)
+    by_name["archive"].add_argument(
+        "--older-than",
+        type=_seconds,
+        metavar="TIME",
+        help="instead of names: all streams without a commit for so long, such as 30d or 12h",
+    )
+    options = parser.parse_args(arguments)
+    if options.command == "archive" and options.streams and options.older_than is not None:
+        parser.error("either names or --older-than")
+    return parser, options
+
+
+def _seconds(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,6})([dhms])", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 30d, 12h, 90m or 600s")
+    return int(match[1]) * {"d": 86_400, "h": 3_600, "m": 60, "s": 1}[match[2]]
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -95,9 +112,8 @@ def _run(options: argparse.Namespace) -> None:
             found = _with_pool(options, lambda pool: discard_parked(pool, options.subscription, place))
             print("discarded" if found else "no such commit is parked")
         case "archive":
-            print(
-                f"moved {_with_pool(options, lambda pool: archive_streams(pool, _streams(options)))} commits"
-            )
+            count = _with_pool(options, lambda pool: _archive(pool, options))
+            print(f"moved {count} commits")
         case "unarchive":
             count = _with_pool(options, lambda pool: unarchive_streams(pool, _streams(options)))
             print(f"moved {count} commits")
@@ -109,6 +125,12 @@ def _with_pool(options: argparse.Namespace, use: Callable[[Pool], Awaitable[Resu
             return await use(pool)
 
     return asyncio.run(run())
+
+
+async def _archive(pool: Pool, options: argparse.Namespace) -> int:
+    if options.older_than is not None:
+        return await archive_quiet_streams(pool, options.older_than)
+    return await archive_streams(pool, _streams(options))
 
 
 def _streams(options: argparse.Namespace) -> list[str]:

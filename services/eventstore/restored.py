@@ -2,8 +2,7 @@
 
 Rows carry the id of the transaction that wrote them, and readers stop at the horizon of running
 transactions. In another cluster, whose transaction ids are lower, restored rows would be stored and never
-seen, and new ones would
-sort before them.
+seen, and new ones would sort before them.
 """
 
 from __future__ import annotations
@@ -12,15 +11,23 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from services.eventstore import sql
-from services.eventstore.errors import RestoredDump, translated_errors
+from services.eventstore.errors import MigrationError, RestoredDump, translated_errors
 from services.eventstore.pool import Connection, Pool
 
 
 async def check_restored(pool: Pool) -> None:
-    """The start-up guard of everything that appends or reads. Raises RestoredDump, StoreUnavailable."""
-    with translated_errors():
-        async with pool.connection() as connection:
-            is_restored = await _is_restored(connection)
+    """The start-up guard of everything that appends or reads.
+
+    Raises RestoredDump, StoreUnavailable, and MigrationError where there is no log.
+    """
+    try:
+        with translated_errors():
+            async with pool.connection() as connection:
+                is_restored = await _is_restored(connection)
+    except psycopg.errors.UndefinedTable as error:
+        raise MigrationError(
+            "there is no log in this database: run `python -m services.eventstore migrate`"
+        ) from error
     if is_restored:
         raise RestoredDump(
             "the log was restored from another cluster, so that readers would never see most of it: stop "
@@ -43,6 +50,7 @@ async def cure_restored_dump(dsn: str) -> int:
                 return 0
             count = (await connection.execute(sql.RENUMBER)).rowcount
             await connection.execute(sql.INDEX_RENUMBERED)
+            await connection.execute(sql.BEGIN_GENERATION)
             for statement in sql.MOVE_RENUMBERED:
                 await connection.execute(statement)
             return count

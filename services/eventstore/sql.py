@@ -56,11 +56,16 @@ order by log.version"""
 STREAM_VERSION: LiteralString = """
 select coalesce(max(version), 0) from eventstore.log where stream = %(stream)s"""
 
-HORIZON: LiteralString = """
-select pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1"""
+# The generation of the log is the number of its cures (see RENUMBER below). Every position of a generation,
+# and so every cursor that it gives out, carries it in the bits from 48 on.
+_GENERATION: LiteralString = "(select last_value >> 48 from eventstore.commits_position_seq)"
 
-IS_FROM_THE_FUTURE: LiteralString = """
-select %(tx)s::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot())"""
+HORIZON: LiteralString = f"""
+select pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1, (({_GENERATION} + 1) << 48) - 1"""
+
+IS_OF_ANOTHER_LOG: LiteralString = f"""
+select %(tx)s::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
+    or (%(tx)s::text <> '0' and %(position)s::bigint >> 48 <> {_GENERATION})"""
 
 # --- subscriptions
 # --------------------------------------------------------------------------------------------------
@@ -196,6 +201,31 @@ from (
     order by log.tx, log.position limit 10000
 ) hidden"""
 
+# --- archive
+# -------------------------------------------------------------------------------------------------
+
+# Looks at some commits behind a place: the streams among theirs that have been quiet for long, whether all of
+# these commits are younger than that, and where they end. No row: there are none.
+FIND_QUIET_STREAMS: LiteralString = """
+with looked_at as materialized (
+    select c.stream, c.tx, c.position, c.recorded_at from eventstore.commits c
+    where (c.tx, c.position) > (%(tx)s::text::xid8, %(position)s)
+    order by c.tx, c.position limit %(limit)s
+), bound as (
+    select clock_timestamp() - make_interval(secs => %(quiet_seconds)s::float8) as quiet_since
+)
+select
+    array(
+        select distinct l.stream from looked_at l where l.recorded_at < bound.quiet_since and not exists (
+            select from eventstore.commits c where c.stream = l.stream and c.recorded_at >= bound.quiet_since
+        )
+    ),
+    (select min(l.recorded_at) from looked_at l) >= bound.quiet_since,
+    last.tx::text::bigint, last.position
+from bound cross join (
+    select l.tx, l.position from looked_at l order by l.tx desc, l.position desc limit 1
+) last"""
+
 # --- restored dumps
 # -------------------------------------------------------------------------------------------------
 
@@ -210,22 +240,29 @@ in access exclusive mode"""
 # The order that the log had in its old cluster, and behind it what may have been appended since the
 # restore: that got later positions, for the sequence was restored with the rest. A transaction id below 100
 # is never given to a transaction of ours (a new cluster begins at several hundred), so each cure takes the
-# next of these.
-RENUMBER: LiteralString = """
+# next of these. It is also the new generation, which goes into all positions from now on: a cursor of the old
+# cluster can then be told from one of this.
+RENUMBER: LiteralString = f"""
 create temporary table renumbered on commit drop as
 select log.bucket, log.tx as old_tx, log.position as old_position,
     log.position <= restored.last_position as is_restored,
-    restored.tx as tx,
-    row_number() over (
+    restored.generation::text::xid8 as tx,
+    (restored.generation << 48) + row_number() over (
         order by log.position > restored.last_position, log.tx, log.position
     ) as position
 from eventstore.log
 cross join (
     select coalesce(max(position) filter (where tx >= pg_snapshot_xmax(pg_current_snapshot())), max(position))
             as last_position,
-        (coalesce(max(tx::text::bigint) filter (where tx < '100'), 0) + 1)::text::xid8 as tx
+        {_GENERATION} + 1 as generation
     from eventstore.log
 ) restored"""
+
+BEGIN_GENERATION: LiteralString = f"""
+select setval(
+    'eventstore.commits_position_seq',
+    coalesce((select max(position) from renumbered), (({_GENERATION} + 1) << 48) + 1)
+)"""
 
 INDEX_RENUMBERED: LiteralString = "create unique index on renumbered (old_tx, old_position)"
 

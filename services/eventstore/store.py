@@ -198,15 +198,17 @@ class EventStore:
             row = await (await connection.execute(sql.HORIZON)).fetchone()
         if row is None:
             raise RuntimeError("the server gave no snapshot")
-        return Cursor(int(row[0]), (1 << 63) - 1)
+        return Cursor(*row)
 
     async def check_cursor(self, cursor: Cursor) -> None:
-        """Refuse a cursor that this log cannot have given out. To be called once when an outsider resumes.
+        """Refuse a cursor that this log cannot have given out, such as one from before it was restored and
+        cured. To be called once when an outsider resumes.
 
         Raises InvalidCursor: the reader must start again from a snapshot.
         """
         async with self._connection() as connection:
-            row = await (await connection.execute(sql.IS_FROM_THE_FUTURE, {"tx": str(cursor.tx)})).fetchone()
+            parameters = {"tx": str(cursor.tx), "position": cursor.position}
+            row = await (await connection.execute(sql.IS_OF_ANOTHER_LOG, parameters)).fetchone()
         if row is None or row[0]:
             raise InvalidCursor(f"the cursor {cursor.format()} was not given out by this log")
 

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from psycopg import AsyncPipeline
 from psycopg import sql as composing
 
 from services.eventstore import metrics, sql
@@ -32,7 +33,7 @@ Apply = Callable[[Connection, Commit], Awaitable[None]]
 
 # A turn takes few buckets, so that other workers find some too, and is short, since its open transaction
 # hides newer commits from every reader.
-_BUCKETS_PER_TURN = 16
+_BUCKETS_PER_TURN = 32
 _COMMITS_PER_BUCKET = 32
 _COMMITS_PER_TURN = 500
 _SHORTEST_WAIT_SECONDS = 0.005
@@ -48,11 +49,11 @@ class Subscription:
 
     `apply(connection, commit)` is called for each commit, those of one stream in order, inside the
     transaction that also moves the checkpoint; what it writes through that connection stands or falls with
-    it, so it must neither commit nor keep anything elsewhere in memory. What it does elsewhere (a queue, a
-    service) can happen twice. It raises RetryLater when it cannot work now; with any other error of its own
-    the commit is parked, and so are later ones of the same stream until a retry. `schema` becomes the
-    search path of the connection;
-    `start` is where a subscription that is new begins.
+    it, so it must neither commit nor keep anything elsewhere in memory. The connection is in pipeline mode:
+    it knows no COPY, and tells no `rowcount` of a statement that gives no rows. What `apply` does elsewhere
+    (a queue, a service) can happen twice. It raises RetryLater when it cannot work now; with any other error
+    of its own the commit is parked, and so are later ones of the same stream until a retry. `schema` becomes
+    the search path of the connection; `start` is where a subscription that is new begins.
     """
 
     name: str
@@ -203,7 +204,9 @@ class Follower:
         """Apply as many as the turn has time for in one transaction."""
         end = time.monotonic() + self.subscription.turn_seconds
         done: list[_Pending] = []
-        async with self._transaction(connection):
+        # In a pipeline a write does not wait for the server's answer: a turn of many commits takes hardly
+        # longer than one of one.
+        async with connection.pipeline() as pipeline, self._transaction(connection):
             for pending in waiting:
                 if pending.is_blocked:
                     await self._park(connection, pending.commit, error=None)
@@ -212,7 +215,7 @@ class Follower:
                 done.append(pending)
                 if time.monotonic() >= end:
                     break
-            await self._move_checkpoints(connection, done)
+            await self._move_checkpoints(connection, done, pipeline)
         blocked = sum(pending.is_blocked for pending in done)
         metrics.COMMITS_PARKED.labels(self.subscription.name).inc(blocked)
         metrics.COMMITS_APPLIED.labels(self.subscription.name).inc(len(done) - blocked)
@@ -319,7 +322,9 @@ class Follower:
                 "subscription %s parked %s at version %d: %s", name, commit.stream, commit.version, cause
             )
 
-    async def _move_checkpoints(self, connection: Connection, done: Sequence[_Pending]) -> None:
+    async def _move_checkpoints(
+        self, connection: Connection, done: Sequence[_Pending], pipeline: AsyncPipeline | None = None
+    ) -> None:
         before: dict[int, Cursor] = {}
         after: dict[int, Cursor] = {}
         for pending in done:
@@ -336,6 +341,8 @@ class Follower:
                 "positions": [cursor.position for cursor in after.values()],
             },
         )
+        if pipeline is not None:
+            await pipeline.sync()
         if cursor.rowcount != len(after):
             raise CheckpointMoved(f"another worker moved a checkpoint of {self.subscription.name}")
 

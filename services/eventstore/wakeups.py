@@ -122,7 +122,11 @@ def _parse(words: bytes) -> frozenset[int]:
 
 
 async def _end(task: asyncio.Task[None] | None) -> None:
-    if task is not None:
+    if task is None:
+        return
+    # The client swallows a cancellation that comes while it waits for an answer that has just arrived.
+    while not task.done():
         task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await asyncio.wait({task}, timeout=0.05)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -129,9 +129,7 @@ def to_platform_error(error: BaseException) -> PlatformError:
     if reason == "STORE_UNAVAILABLE":
         # What the database said is for the log, not for clients.
         return PlatformError(reason, "the event store cannot answer now; try again with the same command id")
-    where = getattr(error, "where", None)
-    violations = (Violation(where, str(error)),) if isinstance(where, str) else ()
-    return PlatformError(reason, str(error), violations=violations)
+    return PlatformError(reason, str(error))
 
 
 _MALFORMED: Final = Status(StatusCode.INVALID_ARGUMENT, HTTPStatus.BAD_REQUEST)

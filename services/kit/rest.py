@@ -1,23 +1,24 @@
-"""The REST edge (Litestar): the same errors as problem+json, and `/metrics`."""
+"""The REST edge (Litestar): the same errors as problem+json, in answers and in the OpenAPI document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import grpc.aio
-from litestar import MediaType, Request, Response, get
+import msgspec
+from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.openapi.datastructures import ResponseSpec
 
-from services.kit import metrics
 from services.kit.errors import PlatformError, Violation, to_platform_error
 from services.kit.rpc import error_from_rpc, note_error
 
 PROBLEM: Final = "application/problem+json"
 RETRY_AFTER_SECONDS: Final = 1
 
-_REASON_OF_STATUS: Final = {
+_REASON_OF_STATUS: Final[Mapping[int, str]] = {
     HTTPStatus.UNAUTHORIZED: "UNAUTHENTICATED",
     HTTPStatus.FORBIDDEN: "FORBIDDEN",
     HTTPStatus.NOT_FOUND: "NOT_FOUND",
@@ -26,37 +27,73 @@ _REASON_OF_STATUS: Final = {
 }
 
 
-def problem_body(error: PlatformError, status: int | None = None) -> dict[str, Any]:
-    """The body of RFC 9457: with `reason`; `clause`, `details`, `violations` where it has any."""
-    http = error.status.http
-    body: dict[str, Any] = {
-        "type": f"urn:baohuang:{error.reason.lower().replace('_', '-')}",
-        "title": error.reason.replace("_", " ").capitalize(),
-        "status": http.value if status is None else status,
-        "reason": error.reason,
-        "detail": error.message,
-    }
-    if error.clause:
-        body["clause"] = error.clause
-    if error.details:
-        body["details"] = dict(error.details)
-    if error.violations:
-        body["violations"] = [violation._asdict() for violation in error.violations]
-    return body
+class FieldViolation(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a request, and where in it."""
+
+    field: str
+    problem: str
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why a request was refused (RFC 9457). Programs compare `reason`; `clause` is the rule behind it."""
+
+    type: str
+    title: str
+    status: int
+    reason: Annotated[str, msgspec.Meta(examples=["UNKNOWN_PRESET"])]
+    detail: str
+    clause: str = ""
+    details: dict[str, str] = {}
+    violations: list[FieldViolation] = []
+
+
+def problem_of(error: PlatformError, status: int | None = None) -> Problem:
+    """The body of the answer to a request that ended in this error; `status` overrides the reason's own."""
+    return Problem(
+        type=f"urn:baohuang:{error.reason.lower().replace('_', '-')}",
+        title=error.reason.replace("_", " ").capitalize(),
+        status=error.status.http.value if status is None else status,
+        reason=error.reason,
+        detail=error.message,
+        clause=error.clause,
+        details=dict(error.details),
+        violations=[FieldViolation(*violation) for violation in error.violations],
+    )
 
 
 def problem_response(
     error: PlatformError, status: int | None = None, headers: Mapping[str, str] | None = None
-) -> Response[dict[str, Any]]:
+) -> Response[Problem]:
     """The answer to a request that ended in this error; `status` overrides the reason's own."""
     headers = dict(headers or {})
     if error.is_retryable:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    code = error.status.http.value if status is None else status
-    return Response(problem_body(error, status), status_code=code, headers=headers, media_type=PROBLEM)
+    problem = problem_of(error, status)
+    return Response(problem, status_code=problem.status, headers=headers, media_type=PROBLEM)
 
 
-def _handle(_: Request[Any, Any, Any], raised: Exception) -> Response[dict[str, Any]]:
+def refusals(*statuses: HTTPStatus) -> dict[int, ResponseSpec]:
+    """What an operation documents of its refusals; any may find what it depends on away."""
+    return {
+        status.value: ResponseSpec(
+            Problem, description=status.phrase, media_type=PROBLEM, generate_examples=False
+        )
+        for status in (*statuses, HTTPStatus.SERVICE_UNAVAILABLE)
+    }
+
+
+class BodyRequest(Request[Any, Any, Any]):
+    """A request whose JSON is refused like any malformed one if it is nested too deeply to be read."""
+
+    async def json(self) -> Any:
+        """The body as plain values. Raises PlatformError, or the framework's error for what is no JSON."""
+        try:
+            return await super().json()
+        except RecursionError as error:
+            raise PlatformError.malformed("body", "nested too deeply") from error
+
+
+def _handle(_: Request[Any, Any, Any], raised: Exception) -> Response[Problem]:
     status = None
     headers: Mapping[str, str] = {}
     if isinstance(raised, grpc.aio.AioRpcError):
@@ -71,13 +108,12 @@ def _handle(_: Request[Any, Any, Any], raised: Exception) -> Response[dict[str, 
 
 
 def _from_litestar(raised: HTTPException) -> PlatformError:
-    known = [status for status in _REASON_OF_STATUS if status == raised.status_code]
     violations: tuple[Violation, ...] = ()
     if isinstance(raised, ValidationException) and isinstance(raised.extra, list):
         violations = tuple(
             [Violation(str(each.get("key", "")), str(each.get("message", ""))) for each in raised.extra]
         )
-    reason = _REASON_OF_STATUS[known[0]] if known else "MALFORMED_REQUEST"
+    reason = _REASON_OF_STATUS.get(raised.status_code, "MALFORMED_REQUEST")
     return PlatformError(reason, raised.detail, violations=violations)
 
 
@@ -88,9 +124,3 @@ EXCEPTION_HANDLERS: Final[
     Exception: _handle,
 }
 """For `Litestar(exception_handlers=...)`: every error leaves as problem+json with its reason."""
-
-
-@get("/metrics", media_type=MediaType.TEXT, include_in_schema=False, sync_to_thread=False)
-def metrics_route() -> Response[bytes]:
-    """This process's metrics for Prometheus."""
-    return Response(metrics.render_metrics(), media_type=metrics.CONTENT_TYPE)

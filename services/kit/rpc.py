@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import inspect
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, NoReturn, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 import grpc
 import grpc.aio
@@ -131,54 +133,78 @@ def _status_from(error: grpc.aio.AioRpcError | FailedCall) -> status_pb2.Status 
     return None
 
 
-_Method = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
 class Interceptor(grpc.aio.ServerInterceptor):
-    """Turns what unary methods raise into errors on the wire; counts and times them; binds ids for logs."""
+    """Turns what methods raise into errors on the wire; counts and times them; binds ids for logs."""
+
+    def __init__(self) -> None:
+        self._wrapped: dict[str, _Handler] = {}
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        """The handler, wrapped if it is unary."""
-        handler = await continuation(handler_call_details)
-        if handler is None or handler.unary_unary is None:
-            return handler
-        return grpc.unary_unary_rpc_method_handler(
-            _wrapped(str(handler_call_details.method), handler.unary_unary),  # type: ignore[arg-type]  # aio's handlers are coroutines
-            request_deserializer=handler.request_deserializer,
-            response_serializer=handler.response_serializer,
-        )
+    ) -> _Handler | None:
+        """The handler, wrapped."""
+        path = str(handler_call_details.method)
+        if path not in self._wrapped:
+            handler = await continuation(handler_call_details)
+            if handler is None:
+                return None
+            self._wrapped[path] = _wrapped(path.rpartition("/")[2], handler)
+        return self._wrapped[path]
 
 
-def _wrapped(path: str, method: _Method) -> _Method:
-    name = path.rpartition("/")[2]
+def _wrapped(name: str, handler: _Handler) -> _Handler:
+    kinds = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
+    kind, method = next((kind, method) for kind in kinds if (method := getattr(handler, kind)) is not None)
+    # A stream lasts as long as its client likes.
+    seconds = metrics.REQUEST_SECONDS.labels("grpc", name) if kind == "unary_unary" else None
 
-    async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+    @contextlib.asynccontextmanager
+    async def answering(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
         started = time.perf_counter()
         code = "OK"
-        ids = {key: getattr(request, key) for key in ("game_id", "command_id") if hasattr(request, key)}
-        with structlog.contextvars.bound_contextvars(method=name, **ids):
-            try:
-                return await method(request, context)
-            except asyncio.CancelledError:
-                code = "DEADLINE_EXCEEDED" if context.time_remaining() == 0 else "CANCELLED"
-                raise
-            except grpc.aio.AbortError:
-                code = context.code().name
-                raise
-            except Exception as raised:  # noqa: BLE001 (the edge: each becomes an error on the wire)
-                error = to_platform_error(raised)
-                code = error.status.grpc.name
-                note_error(error, raised)
-                await abort(context, error)
-            finally:
-                metrics.REQUESTS.labels("grpc", name, code).inc()
-                metrics.REQUEST_SECONDS.labels("grpc", name).observe(time.perf_counter() - started)
+        # Every call is a task of its own, and so are its logs' ids: there is nothing to undo.
+        structlog.contextvars.bind_contextvars(
+            method=name,
+            **{key: getattr(request, key) for key in ("game_id", "command_id") if hasattr(request, key)},
+        )
+        try:
+            yield
+        except asyncio.CancelledError:
+            code = "DEADLINE_EXCEEDED" if context.time_remaining() == 0 else "CANCELLED"
+            raise
+        except grpc.aio.AbortError:
+            code = context.code().name
+            raise
+        except Exception as raised:  # noqa: BLE001 (the edge: each becomes an error on the wire)
+            error = to_platform_error(raised)
+            code = error.status.grpc.name
+            note_error(error, raised)
+            await abort(context, error)
+        finally:
+            metrics.REQUESTS.labels("grpc", name, code).inc()
+            if seconds is not None:
+                seconds.observe(time.perf_counter() - started)
 
-    return call
+    async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+        async with answering(request, context):
+            return await method(request, context)
+
+    async def generate(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        async with answering(request, context):
+            async for answer in method(request, context):
+                yield answer
+
+    make: Callable[..., _Handler] = getattr(grpc, f"{kind}_rpc_method_handler")
+    return make(
+        generate if inspect.isasyncgenfunction(method) else call,
+        request_deserializer=handler.request_deserializer,
+        response_serializer=handler.response_serializer,
+    )
 
 
 def note_error(error: PlatformError, raised: BaseException) -> None:

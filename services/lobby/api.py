@@ -6,18 +6,17 @@ from http import HTTPStatus
 from typing import Annotated, Final
 
 from litestar import Controller, get, post
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
 from baohuang import RuleSet, RuleSetError
 from baohuang.bots import BOT_NAMES
-from services.kit.errors import to_platform_error
-from services.kit.rest import PROBLEM
+from services.kit.errors import PlatformError, to_platform_error
+from services.kit.paging import PLACE
+from services.kit.rest import refusals
 from services.lobby import metrics
 from services.lobby.catalogue import rules_catalogue
-from services.lobby.errors import UnknownBot
-from services.lobby.messages import NewTable, Problem, Rules, RulesCatalogue, Table, TablePage
-from services.lobby.tables import PLACE, TableStore
+from services.lobby.messages import NewTable, Rules, RulesCatalogue, Table, TablePage
+from services.lobby.tables import TableStore
 from services.lobby.work import HandOpener
 
 # Whoever opens a table waits so long for its first game to begin; after that the table is `starting`.
@@ -35,17 +34,6 @@ IdempotencyKey = Annotated[
 ]
 
 
-def _refusals(*statuses: HTTPStatus) -> dict[int, ResponseSpec]:
-    """What an operation documents of its refusals; any may find the database away."""
-    described = (*statuses, HTTPStatus.SERVICE_UNAVAILABLE)
-    return {
-        status.value: ResponseSpec(
-            Problem, description=status.phrase, media_type=PROBLEM, generate_examples=False
-        )
-        for status in described
-    }
-
-
 class Tables(Controller):
     """Tables and what they can be opened with."""
 
@@ -55,7 +43,7 @@ class Tables(Controller):
     @post(
         "/tables",
         summary="Open a table",
-        responses=_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+        responses=refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     )
     async def open_table(
         self,
@@ -72,16 +60,15 @@ class Tables(Controller):
         rules = _rule_set(data.rules)
         for seat, bot in enumerate(data.bots):
             if bot not in BOT_NAMES:
-                raise UnknownBot(
-                    f"there is no bot {bot!r}; there are {', '.join(BOT_NAMES)}", where=f"bots[{seat}]"
-                )
+                message = f"there is no bot {bot!r}; there are {', '.join(BOT_NAMES)}"
+                raise PlatformError("UNKNOWN_BOT", message).at(f"bots[{seat}]")
         opened = await tables.open(rules, data.bots, data.hands, idempotency_key)
         if opened.first_hand is not None:
             metrics.TABLES_OPENED.inc()
             await hand_opener.open(opened.first_hand, _OPEN_SECONDS)
         return await tables.get(opened.table_id)
 
-    @get("/tables", summary="List tables, the newest first", responses=_refusals(HTTPStatus.BAD_REQUEST))
+    @get("/tables", summary="List tables, the newest first", responses=refusals(HTTPStatus.BAD_REQUEST))
     async def list_tables(
         self,
         tables: TableStore,
@@ -94,11 +81,9 @@ class Tables(Controller):
         """A page of tables."""
         return await tables.page(limit, after)
 
-    @get("/tables/{table_id:str}", summary="Show a table", responses=_refusals(HTTPStatus.NOT_FOUND))
+    @get("/tables/{table_id:str}", summary="Show a table", responses=refusals(HTTPStatus.NOT_FOUND))
     async def get_table(self, table_id: str, tables: TableStore) -> Table:
-        """Its seats, its hands with their games and outcomes, its totals, and what its next hand starts
-        with.
-        """
+        """Its seats, its hands with their games and outcomes, its totals, and how its next hand starts."""
         return await tables.get(table_id)
 
     @get("/rules", summary="What a table can be opened with", sync_to_thread=False)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-# The contract with the workers: the names, and ids alone as arguments.
-QUEUE: Final = "baohuang.bots"
-TAKE_TURN: Final = "bots.take_turn"
+from services.kit.tasks import BOTS_QUEUE, TAKE_TURN
 
 # A copy that lay in the queue for so long has been sent again in the meantime.
 _EXPIRES_SECONDS = 60
@@ -69,7 +67,7 @@ class TurnSender:
                     self._app.send_task(
                         TAKE_TURN,
                         args=(turn.game_id, turn.seat, turn.version, turn.bot),
-                        queue=QUEUE,
+                        queue=BOTS_QUEUE,
                         expires=_EXPIRES_SECONDS,
                         producer=producer,
                     )
@@ -80,7 +78,7 @@ class TurnSender:
 
 
 def _transport_options(broker_url: str) -> dict[str, Any]:
-    if broker_url.startswith(("amqp", "amqps")):
+    if broker_url.startswith("amqp"):
         # Without confirms a message can be lost between here and the queue without anybody noticing.
         return {"confirm_publish": True, "read_timeout": 2, "write_timeout": 2}
     return {"socket_timeout": 2, "socket_connect_timeout": 2}

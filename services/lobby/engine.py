@@ -33,9 +33,7 @@ class Engine:
         await self._channel.close()
 
     async def open_hand(self, hand: HandToOpen, deadline_seconds: float) -> None:
-        """Create the game of a hand, or find it created by the same command. Raises EngineAway,
-        EngineRefused.
-        """
+        """Create the game of a hand, or find it created already. Raises EngineAway, EngineRefused."""
         request = engine_pb2.CreateGameRequest(
             game_id=hand.game_id,
             command_id=hand.command_id,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from baohuang.rpc.codec.events import decode_events
 from baohuang.rules.evolve import evolve
 from baohuang.rules.state import State
 from services.eventstore import Commit, Connection, EventStore
+from services.kit.stored_events import decode_stored
 from services.lobby import sql
 
 _MOST_GAMES = 2_000
@@ -44,7 +44,7 @@ class Games:
         return known.seats
 
     async def state_after(self, commit: Commit) -> State:
-        """The state of a game right after a commit. Raises StoreUnavailable, CodecError."""
+        """The state of a game right after a commit. Raises StoreUnavailable, UnreadableEvents."""
         known = self._known.get(commit.stream, _Known({}))
         state = known.state
         if state is not None and state.version == commit.version:
@@ -72,7 +72,7 @@ class Games:
 
 
 def _fold(state: State | None, commit: Commit) -> State:
-    for event in decode_events(commit.payload):
+    for event in decode_stored(commit.payload, commit.schema_version):
         state = evolve(state, event)
     if state is None:
         raise RuntimeError(f"the commit {commit.cursor.format()} of {commit.stream} holds no events")

@@ -162,23 +162,3 @@ class RulesCatalogue(msgspec.Struct, frozen=True):
     presets: list[Preset]
     options: list[Option]
     bots: list[str]
-
-
-class Violation(msgspec.Struct, frozen=True):
-    """One thing that is wrong with a request, and where in it."""
-
-    field: str
-    problem: str
-
-
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a request was refused (RFC 9457). Programs compare `reason`; `clause` is the rule behind it."""
-
-    type: str
-    title: str
-    status: int
-    reason: Annotated[str, msgspec.Meta(examples=["UNKNOWN_PRESET"])]
-    detail: str
-    clause: str = ""
-    details: dict[str, str] = {}
-    violations: list[Violation] = []

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 
 import structlog
-from granian.constants import HTTPModes, Interfaces
-from granian.log import LogLevels
-from granian.server.embed import Server
-from litestar import Litestar
 
 from services.eventstore import EventStore, Pool, StoreUnavailable, make_pool
 from services.eventstore.lag import keep_lag_metrics
@@ -19,7 +14,8 @@ from services.eventstore.subscription import Subscription
 from services.eventstore.wakeups import WakeupListener
 from services.kit.settings import Settings
 from services.kit.shutdown import stop_signals
-from services.lobby.app import make_health, make_lobby
+from services.kit.web import held_port, make_health_app, serve_app
+from services.lobby.app import make_lobby
 from services.lobby.broker import TurnSender
 from services.lobby.engine import Engine
 from services.lobby.games import Games
@@ -35,17 +31,16 @@ _log = structlog.get_logger(__name__)
 async def serve(settings: Settings) -> None:
     """Serve the REST interface until SIGTERM or SIGINT."""
     with stop_signals() as stop:
-        port = _usable_port(settings.host, settings.port)
-        await _serve_app(make_lobby(settings), settings.host, port, stop)
+        await serve_app(make_lobby(settings), settings.host, settings.port, stop)
 
 
 async def follow(settings: Settings) -> None:
     """Follow the log, open hands and send turns until SIGTERM or SIGINT."""
-    port = _usable_port(settings.host, settings.metrics_port)
     pool = make_pool(
         settings.database_url, max_size=settings.database_connections, application="baohuang-lobby-follower"
     )
     async with contextlib.AsyncExitStack() as stack:
+        port = stack.enter_context(held_port(settings.host, settings.metrics_port))
         stop = stack.enter_context(stop_signals())
         await stack.enter_async_context(pool)
         tables = TableStore(pool)
@@ -64,8 +59,8 @@ async def follow(settings: Settings) -> None:
         follower = Wakes(pool, subscription, listener, (turns_to_send.woken, hands_to_open.woken))
         workers = (follower, turns_to_send, hands_to_open)
         async with asyncio.TaskGroup() as group:
-            health = make_health(tables.check)
-            group.create_task(_serve_app(health, settings.host, port, stop))
+            health = make_health_app(tables.check)
+            group.create_task(serve_app(health, settings.host, port, stop))
             gauges = [group.create_task(keep_lag_metrics(pool)), group.create_task(_keep_gauges(pool))]
             for worker in workers:
                 group.create_task(worker.run())
@@ -74,44 +69,6 @@ async def follow(settings: Settings) -> None:
                 worker.stop()
             for gauge in gauges:
                 gauge.cancel()
-
-
-async def _serve_app(app: Litestar, host: str, port: int, stop: asyncio.Event) -> None:
-    """Serve an application until `stop`. Raises RuntimeError if it ends by itself."""
-    # In this process and on this loop: a process of its own would outlive a killed parent.
-    server = Server(
-        app,
-        address=host,
-        port=port,
-        interface=Interfaces.ASGI,
-        http=HTTPModes.http1,
-        websockets=False,
-        log_level=LogLevels.error,
-        # To the root logger, like everybody's.
-        log_dictconfig={"loggers": {"_granian": {"propagate": True}}},
-    )
-    serving = asyncio.create_task(server.serve())
-    stopping = asyncio.create_task(stop.wait())
-    _log.info("serving", address=f"http://{host}:{port}")
-    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if serving.done():
-        await serving
-        raise RuntimeError(f"the web server on port {port} ended by itself")
-    server.stop()  # type: ignore[no-untyped-call]  # the server is not annotated here
-    await serving
-
-
-def _usable_port(host: str, port: int) -> int:
-    """The port itself, or a free one for 0. Raises OSError if it is taken.
-
-    The server itself would not: it shares ports with whoever else shares them.
-    """
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # Connections of a predecessor that are still winding down do not make a port taken.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((host, port))
-        return int(probe.getsockname()[1])
 
 
 async def _keep_gauges(pool: Pool) -> None:

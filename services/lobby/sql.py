@@ -42,8 +42,8 @@ select table_id, status, preset, options, hands_to_play, hands_played,
        (select game_id from lobby.hands where hands.table_id = tables.table_id order by number desc limit 1)
            as latest_game_id
 from lobby.tables
-where %(before)s::bigint is null
-   or (created_at, table_id) < (timestamptz 'epoch' + %(before)s * interval '1 microsecond', %(before_id)s)
+where %(time_us)s::bigint is null
+   or (created_at, table_id) < (timestamptz 'epoch' + %(time_us)s * interval '1 microsecond', %(table_id)s)
 order by created_at desc, table_id desc
 limit %(limit)s"""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import psycopg
@@ -17,12 +16,10 @@ from baohuang import Due, Outcome, RuleSet
 from baohuang.rules.table import Table as Totals
 from services.eventstore import Connection, MigrationError, Pool
 from services.eventstore.errors import translated_errors
+from services.kit.errors import PlatformError
 from services.kit.ids import is_id, new_id
+from services.kit.paging import Place
 from services.lobby import messages, sql
-from services.lobby.errors import KeyReused, MalformedRequest, TableNotFound
-
-PLACE: Final = "^[0-9a-f]{1,13}-[A-Za-z0-9_-]{1,64}$"
-"""The form of a place in the list of tables, which outsiders need not understand."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class TableStore:
     ) -> Opened:
         """Write a table with its first hand. The same key and request again give the table of the first time.
 
-        Raises KeyReused for the same key with another request.
+        Raises PlatformError (COMMAND_REUSED) for the same key with another request.
         """
         table_id, game_id = new_id(), new_id()
         options = rules.options()
@@ -86,14 +83,14 @@ class TableStore:
         if found is None:
             raise RuntimeError("a table that conflicts by its idempotency key is not there")
         if found[1] != digest:
-            raise KeyReused(
+            raise PlatformError(
+                "COMMAND_REUSED",
                 f"the idempotency key {idempotency_key!r} is that of another request, for table {found[0]}",
-                where="Idempotency-Key",
-            )
+            ).at("Idempotency-Key")
         return Opened(found[0], None)
 
     async def get(self, table_id: str) -> messages.Table:
-        """A table as it stands. Raises TableNotFound."""
+        """A table as it stands. Raises PlatformError (TABLE_NOT_FOUND)."""
         if not is_id(table_id):
             raise _not_found(table_id)
         with translated_errors():
@@ -111,13 +108,13 @@ class TableStore:
     async def page(self, limit: int, after: str | None) -> messages.TablePage:
         """The newest tables, or those older than the last one of the page that gave `after`.
 
-        Raises MalformedRequest for an `after` that no page gave.
+        Raises PlatformError (MALFORMED_REQUEST) for an `after` that no page gave.
         """
-        before_ms, before_id = _parse_place(after) if after is not None else (None, None)
+        time_us, table_id = (None, None) if after is None else Place.parse(after)
         with translated_errors():
             async with self._pool.connection() as connection:
                 cursor = connection.cursor(row_factory=dict_row)
-                parameters = {"limit": limit + 1, "before": before_ms, "before_id": before_id}
+                parameters = {"limit": limit + 1, "time_us": time_us, "table_id": table_id}
                 rows = await (await cursor.execute(sql.READ_PAGE, parameters)).fetchall()
         shown = rows[:limit]
         return messages.TablePage(
@@ -133,7 +130,7 @@ class TableStore:
                 )
                 for row in shown
             ],
-            next=_format_place(shown[-1]) if len(rows) > limit else None,
+            next=_place_of(shown[-1]).format() if len(rows) > limit else None,
         )
 
     async def claim_hands_to_open(self, limit: int) -> list[HandToOpen]:
@@ -228,23 +225,16 @@ async def end_hand(connection: Connection, game_id: str, outcome: Outcome) -> No
         )
 
 
-def _not_found(table_id: str) -> TableNotFound:
-    return TableNotFound(f"there is no table {table_id[:80]!r}", where="table_id")
+def _not_found(table_id: str) -> PlatformError:
+    return PlatformError("TABLE_NOT_FOUND", f"there is no table {table_id[:64]!r}")
 
 
 def _digest(content: object) -> bytes:
     return hashlib.sha256(msgspec.json.encode(content)).digest()
 
 
-def _format_place(row: DictRow) -> str:
-    return f"{row['created_at_us']:x}-{row['table_id']}"
-
-
-def _parse_place(text: str) -> tuple[int, str]:
-    if re.fullmatch(PLACE, text) is None:
-        raise MalformedRequest(f"{text[:80]!r} is not the `next` of a page of tables", where="after")
-    time, _, table_id = text.partition("-")
-    return int(time, 16), table_id
+def _place_of(row: DictRow) -> Place:
+    return Place(row["created_at_us"], row["table_id"])
 
 
 def _parse_dues(dues: Any) -> tuple[Due, ...]:

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from services.local.server import LocalServerError, LocalServerReason
+from services.local.errors import LocalServerError, LocalServerReason
 
 # Root may not run Postgres. These users exist on practically every system; the first that does is taken.
 _UNPRIVILEGED_USERS = ("postgres", "nobody")

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from services.local.server import ChildProcess, LocalServerError, os_error
+from services.local.errors import os_error
+from services.local.process import ChildProcess
 
 _LONGEST_LOG_BYTES = 8_000_000
 _GRACE_SECONDS = 15
@@ -157,8 +158,4 @@ def _rotate(log_path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise _as_server_error(error, log_path) from error
-
-
-def _as_server_error(error: OSError, log_path: Path) -> LocalServerError:
-    return os_error(error, f"cannot write {log_path}")
+        raise os_error(error, f"cannot write {log_path}") from error

@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from services.local.child import Child, Undertaker, describe_exit
-from services.local.postgres import LocalPostgres
-from services.local.server import Deadline
-from services.local.valkey import LocalValkey
+from services.local.server import DISK_FULL_SIGN, Deadline, LocalServer
 
 Pause = Callable[[float], None]
 """Waits that many seconds; raises to leave whatever is being waited for."""
@@ -64,7 +62,7 @@ class Member(abc.ABC):
 class StoreMember(Member):
     """Postgres or Valkey."""
 
-    def __init__(self, name: str, server: LocalPostgres | LocalValkey) -> None:
+    def __init__(self, name: str, server: LocalServer) -> None:
         self.name = name
         self.log_path = server.log_path
         self._server = server
@@ -173,7 +171,7 @@ class ServiceMember(Member):
 
 
 def _hint(tail: str) -> str:
-    if "No space left on device" in tail:
+    if DISK_FULL_SIGN in tail:
         return "\nThe disk is full: free some space, or choose another folder with --data, and start again."
     if "Address already in use" in tail:
         return "\nAnother process took its port a moment before: start again."

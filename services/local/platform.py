@@ -14,12 +14,13 @@ from types import TracebackType
 from typing import Self
 
 from services.local.child import Undertaker
+from services.local.errors import LocalServerError, LocalServerReason
 from services.local.members import Member, MemberFailed, Pause, ServiceMember, StoreMember
-from services.local.ports import ReservedPort
+from services.local.ports import LOOPBACK, ReservedPort
 from services.local.postgres import LocalPostgres
 from services.local.probes import answers_http, serves_grpc
 from services.local.restarts import MOST_RESTARTS, Restarts
-from services.local.server import LOOPBACK, LocalServerError, LocalServerReason, make_folder
+from services.local.server import make_folder
 from services.local.valkey import LocalValkey
 
 PROJECT = Path(__file__).resolve().parents[2]

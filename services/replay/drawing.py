@@ -9,10 +9,10 @@ from typing import Final
 import jinja2
 from markupsafe import Markup, escape
 
+from baohuang.phrases import Phrase
 from baohuang.rules.cards import Card, Hand
+from baohuang.words import Language
 from services.replay.faces import face_of
-from services.replay.language import Language
-from services.replay.phrases import Phrase
 
 FOLDER: Final = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from baohuang.rules.cards import BIG, SMALL, Card, Hand
-from services.replay.language import Language
+from baohuang.words import Language
 
 _SYMBOLS = {"s": "♠", "h": "♥", "c": "♣", "d": "♦"}
 _RED = frozenset("hd")

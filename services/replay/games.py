@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, LiteralString, NamedTuple, Self
+from typing import Any, Final, LiteralString, NamedTuple
 
 from psycopg import sql as composing
 from psycopg.types.json import Jsonb
 
 from baohuang import PRESETS, RuleSet
-from baohuang.rpc.codec import decode_events
 from baohuang.rules.events import Event, GameStarted, HandEnded
 from baohuang.rules.outcome import Outcome
 from services.eventstore import Commit, Connection, Pool, StoreError
 from services.eventstore.errors import translated_errors
 from services.kit.errors import PlatformError
-from services.kit.ids import is_id
+from services.kit.paging import Place
+from services.kit.stored_events import decode_stored
 
 MOST_GAMES: Final = 100
 """On one page."""
@@ -44,27 +43,6 @@ class GameSummary:
     @property
     def is_running(self) -> bool:
         return self.finished_ms is None
-
-
-class Place(NamedTuple):
-    """A place in the list of games, the newest first: behind this one."""
-
-    started_ms: int
-    game_id: str
-
-    def format(self) -> str:
-        return f"{self.started_ms:x}.{self.game_id}"
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The place written by `format`. Raises PlatformError (MALFORMED_REQUEST)."""
-        match = _PLACE.fullmatch(text)
-        if match is None or not is_id(match[2]):
-            raise PlatformError.malformed("after", f"not the `next` of a page: {text[:80]!r}")
-        return cls(int(match[1], 16), match[2])
-
-
-_PLACE: Final = re.compile(r"([0-9a-f]{1,15})\.(.{1,64})")
 
 
 class Page(NamedTuple):
@@ -105,7 +83,7 @@ class Games:
         if is_running is not None:
             conditions.append("finished_ms is null" if is_running else "finished_ms is not null")
         if after is not None:
-            conditions.append("(started_ms, game_id) < (%(started_ms)s, %(game_id)s)")
+            conditions.append("(started_ms, game_id) < (%(time)s, %(entry_id)s)")
         query = composing.SQL(_PAGE).format(
             composing.SQL(" and ").join([composing.SQL(each) for each in conditions or ["true"]])
         )
@@ -137,7 +115,7 @@ class GamesProjection:
 
     async def apply(self, connection: Connection, commit: Commit) -> None:
         """What a commit changes in the index."""
-        events = decode_events(commit.payload)
+        events = decode_stored(commit.payload, commit.schema_version)
         if isinstance(events[0], GameStarted):
             summary = _begun(commit, events[0].rules)
             await connection.execute(_BEGIN, asdict(summary) | {"options": Jsonb(summary.options)})

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from baohuang.record import Record
-from baohuang.rpc.codec import decode_events
 from services.eventstore import EventStore
 from services.kit.errors import PlatformError
 from services.kit.ids import is_id
+from services.kit.stored_events import decode_stored
 from services.replay.games import GameSummary, summary_of
 from services.replay.known import KnownGame
 
@@ -43,7 +43,9 @@ class Library:
         commits = await self._store.read_stream(game_id) if is_id(game_id) else []
         if not commits:
             raise PlatformError("GAME_NOT_FOUND", f"there is no game {game_id[:64]!r}")
-        events = [event for commit in commits for event in decode_events(commit.payload)]
+        events = [
+            event for commit in commits for event in decode_stored(commit.payload, commit.schema_version)
+        ]
         found = Shelved(summary_of(commits, events), KnownGame(game_id, events))
         if not found.game.is_running:
             self._finished[game_id] = found

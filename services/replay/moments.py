@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from baohuang.phrases import Phrase, phrase_of
 from baohuang.rules import events as ev
 from baohuang.rules.cards import Hand
 from baohuang.rules.events import Event, Step
 from baohuang.rules.roles import SEATS, Role, Seat
 from baohuang.rules.state import Move, PublicState
+from baohuang.words import Language, name_of
 from services.replay.known import Known, KnownGame
-from services.replay.language import Language, name_of
-from services.replay.phrases import Phrase, phrase_of
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -15,24 +14,25 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from baohuang import PRESETS
+from baohuang.phrases import how_it_ended
 from baohuang.rules.outcome import Termination
 from baohuang.rules.roles import Role, Solo
 from baohuang.rules.state import PublicState
-from services.kit.errors import PlatformError
-from services.replay.drawing import FOLDER, TEMPLATES, draw_card, draw_cards, draw_phrase, draw_suit
-from services.replay.faces import groups_of
-from services.replay.games import Games, GameSummary, Place, known_rules
-from services.replay.language import (
+from baohuang.words import (
     Language,
     name_of,
     place_name,
-    preferred_language,
     preset_name,
     seat_name,
 )
+from services.kit.errors import PlatformError
+from services.kit.paging import Place
+from services.kit.rest import Problem
+from services.replay.drawing import FOLDER, TEMPLATES, draw_card, draw_cards, draw_phrase, draw_suit
+from services.replay.faces import groups_of
+from services.replay.games import Games, GameSummary, known_rules
 from services.replay.library import Library, Shelved
 from services.replay.moments import first_shown_step, moment_of
-from services.replay.phrases import how_it_ended
 
 _GAMES_A_PAGE: Final = 25
 _MOST_RUNNING: Final = 25
@@ -121,10 +121,10 @@ class Pages(Controller):
         )
 
 
-def render_error(request: AnyRequest, problem: Mapping[str, Any]) -> str:
+def render_error(request: AnyRequest, problem: Problem) -> str:
     """The page for an error, from the body that the REST interface would answer with."""
     language = _language_of(request)
-    titles = {
+    titles: dict[int, tuple[str, str]] = {
         HTTPStatus.NOT_FOUND: ("Not found", "没有找到"),
         HTTPStatus.SERVICE_UNAVAILABLE: ("Not available now", "暂时无法使用"),
         HTTPStatus.INTERNAL_SERVER_ERROR: ("Something went wrong here", "出错了"),
@@ -134,11 +134,11 @@ def render_error(request: AnyRequest, problem: Mapping[str, Any]) -> str:
         language,
         _url(request.url.path, lang=language.other),
         title=language.say(
-            *titles.get(problem["status"], ("This request cannot be answered", "无法回答这个请求"))
+            *titles.get(problem.status, ("This request cannot be answered", "无法回答这个请求"))
         ),
-        detail=problem["detail"],
-        status=problem["status"],
-        reason=problem["reason"],
+        detail=problem.detail,
+        status=problem.status,
+        reason=problem.reason,
     )
 
 
@@ -213,12 +213,25 @@ def _render(template: str, language: Language, other_language_url: str, **values
     )
 
 
+def _preferred_language(accept_language: str) -> Language:
+    """The first of our languages that a browser's `Accept-Language` names, else English.
+
+    Browsers list what their users like best first, so weights are not looked at.
+    """
+    for part in accept_language.split(","):
+        name = part.split(";")[0].strip().lower()
+        for language in Language:
+            if name == language or name.startswith(f"{language}-"):
+                return language
+    return Language.ENGLISH
+
+
 def _language_of(request: AnyRequest) -> Language:
     """What an address asks for, else what the browser does."""
     wanted = request.query_params.get("lang")
     if wanted in tuple(Language):
         return Language(wanted)
-    return preferred_language(request.headers.get("accept-language", ""))
+    return _preferred_language(request.headers.get("accept-language", ""))
 
 
 def _url(path: str, **query: object) -> str:

@@ -46,7 +46,7 @@ def test_a_deal_as_promised_is_proven(preset: str, nonces: bool) -> None:
     game = dealt(preset, nonces=nonces)
     play_game(game, [make_bot("random", seed=1)] * 5)
     report = verify_deal(game.record(), noted=game.state.public.commitment)
-    assert report.proven
+    assert report.is_proven
     assert (("no seat added a nonce" in report.notes[0]), len(report.notes)) == (not nonces, 1)
 
 
@@ -56,7 +56,7 @@ def test_what_a_viewer_was_shown_proves_his_own_hand(
 ) -> None:
     record = Record(tuple(redact(event, viewer) for event in finished))
     report = verify_deal(record)
-    assert report.proven
+    assert report.is_proven
     shown = "none" if viewer is None else f"seat {viewer}"
     assert any(f"those shown ({shown}) follow" in check.text for check in report.checks)
 
@@ -68,12 +68,12 @@ def test_redeals_are_proven_too() -> None:
         game.apply(seat, "yield")
     play_game(game, [make_bot("greedy")] * 5)
     report = verify_deal(game.record())
-    assert report.proven
+    assert report.is_proven
     assert [check.text.split(":")[0] for check in report.checks][-2:] == ["deal", "redeal 1"]
     swapped = list(game.events)
     place = next(n for n, event in enumerate(swapped) if isinstance(event, ev.Dealt) and event.redeal == 1)
     swapped[place] = next(event for event in swapped if isinstance(event, ev.Dealt))
-    assert verify_deal(Record(tuple(swapped))).failed
+    assert verify_deal(Record(tuple(swapped))).has_failed
 
 
 def change(kind: type[ev.Event], **changes: Any) -> Tamper:
@@ -135,7 +135,7 @@ def test_tampering_shows(
     tamper(events)
     record = Record(tuple(events))
     report = verify_deal(record)
-    assert report.failed
+    assert report.has_failed
     assert any(told in check.text for check in report.checks if not check.holds)
     path = tmp_path / "game.jsonl"
     path.write_text(record.dumps(), "utf-8")
@@ -147,7 +147,7 @@ def test_tampering_shows(
 
 def test_a_record_without_its_deal_fails(finished: tuple[ev.Event, ...]) -> None:
     events = tuple(event for event in finished if not isinstance(event, ev.Dealt))
-    assert verify_deal(Record(events)).failed
+    assert verify_deal(Record(events)).has_failed
 
 
 def test_the_commitment_noted_before_must_be_that_of_the_record(
@@ -198,7 +198,7 @@ def test_a_hidden_end_and_a_headless_record_prove_nothing(finished: tuple[ev.Eve
     change(ev.HandEnded, seed=None)(events := list(finished))
     assert "reveals no seed" in verify_deal(Record(tuple(events))).unproven
     assert "does not begin" in verify_deal(Record(finished[1:])).unproven
-    assert not verify_deal(Record(())).proven
+    assert not verify_deal(Record(())).is_proven
 
 
 def test_an_unreadable_record_is_one_line_and_exit_code_2(
@@ -227,5 +227,5 @@ def test_the_example_of_the_document_runs_as_written() -> None:
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(program, names)  # noqa: S102 - the document's own text
-    assert names["report"].proven
+    assert names["report"].is_proven
     assert printed.getvalue().startswith("True\n")

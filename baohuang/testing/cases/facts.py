@@ -9,7 +9,7 @@ from typing import Any
 from baohuang.rules.cards import Card, format_cards
 from baohuang.rules.ruleset import RuleSet
 from baohuang.testing.cases.words import UninterpretableError, read_cards
-from baohuang.testing.scenarios import has_ranks
+from baohuang.testing.scenarios import cards_for
 
 Answers = dict[str, Any]
 """What the library says to each question that a situation can be asked, by key of `expect`."""
@@ -95,7 +95,7 @@ def fits(expected: Any, got: Any) -> bool:
         if not isinstance(expected, str | Sequence):
             return False
         words = read_cards(expected)
-        return len(words) == len(got.cards) and has_ranks(got.cards, words) is not None
+        return len(words) == len(got.cards) and cards_for(got.cards, words) is not None
     if isinstance(expected, bool) or isinstance(got, bool):
         return expected is got
     if isinstance(expected, str) and isinstance(got, str):

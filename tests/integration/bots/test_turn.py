@@ -13,7 +13,7 @@ from services.bots.engine import Engine
 from services.bots.turn import Result, take_turn
 from services.engine.server import serving
 from services.kit.rpc import connect
-from services.local.server import free_port
+from services.local.ports import free_port
 
 
 @pytest.fixture

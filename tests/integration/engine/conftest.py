@@ -8,20 +8,24 @@ import pytest
 
 from services.engine.server import serving
 from services.eventstore import EventStore, make_pool
+from services.eventstore.wakeups import WakeupListener, WakeupSender
+from services.local.valkey import LocalValkey
 from tests.integration.engine.client import Client
 
 Engines = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
-def engines(database: str) -> Engines:
-    """Starts engines on one database, each with connections and a cache of its own."""
+def engines(database: str, valkey: LocalValkey) -> Engines:
+    """Starts engines on one database that hear of each other, each with its own connections and cache."""
 
     @asynccontextmanager
     async def start() -> AsyncIterator[Client]:
         async with (
             make_pool(database, max_size=8, application="test-engine") as pool,
-            serving(EventStore(pool), drain_seconds=5) as port,
+            WakeupSender(valkey.url) as sender,
+            WakeupListener(valkey.url) as listener,
+            serving(EventStore(pool, sender), listener=listener, drain_seconds=5) as port,
             grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
         ):
             yield Client(channel)

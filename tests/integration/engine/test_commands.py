@@ -248,6 +248,10 @@ async def test_a_move_costs_one_append(pool: Any) -> None:
                 await client.act("g", 0, "play 9s")
                 await client.act("g", 1, "pass")
                 assert counting.asked == ["append", "append"]
+                # A refused command, or one that was done before, is looked up without reading the log.
+                counting.asked.clear()
+                await refused(client.act("g", 3, "pass"))
+                assert counting.asked == ["append"]
             else:
                 version = (await client.act("g", 2, "pass")).version
                 assert counting.asked == ["read after 0", "append"]

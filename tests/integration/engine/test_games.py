@@ -21,6 +21,7 @@ from tests.integration.engine.client import (
     play_on,
     refused,
 )
+from tests.integration.engine.talk import Talk
 
 PLAIN = RuleSet.preset("marked-guard")
 HANDS = [parse_cards(hand) for hand in ("EJ 9s 9h", "GJ 7c 7d", "8h 8d", "6c 6d", "Ts Th Ac")]
@@ -145,6 +146,7 @@ async def test_viewers_cannot_tell_hands_apart_that_they_may_not_know(at_play: b
         for seat, action in attempts:
             error = await refused(client.act(game_id, seat, action))
             errors.append((error.reason, str(error), dict(error.details), error.violations))
+        streams = [await beginning(client, game_id, seat) for seat in (0, 1, 4)]
         views = [
             await client.call("GetView", pb.GetViewRequest(game_id=game_id, viewer=viewer))
             for viewer in (None, 0, 1, 4)
@@ -154,9 +156,21 @@ async def test_viewers_cannot_tell_hands_apart_that_they_may_not_know(at_play: b
             for seat in (0, 1, 4)
         ]
         seen.append(
-            ([message.SerializeToString(deterministic=True) for message in heard + views + legal], errors)
+            (
+                [
+                    message.SerializeToString(deterministic=True)
+                    for message in heard + views + legal + streams
+                ],
+                errors,
+            )
         )
     assert seen[0] == seen[1]
+
+
+async def beginning(client: Client, game_id: str, seat: int) -> pb.PlayResponse:
+    """What a seat's stream tells at first."""
+    async with Talk.joined(client, game_id, seat) as talk:
+        return await talk.next()
 
 
 async def test_an_answer_shows_only_its_seats_part(client: Client) -> None:

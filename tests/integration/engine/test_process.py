@@ -2,66 +2,20 @@
 
 import asyncio
 import json
-import os
 import random
 import signal
-import sys
 import urllib.request
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
 
-import grpc.aio
 import pytest
 
 from baohuang import RuleSet
 from baohuang.rpc.codec import decode_events
 from services.eventstore import EventStore
 from services.local.valkey import LocalValkey
-from tests.integration.engine.client import Client, check_views, dealt, play_on
+from tests.integration.engine.client import check_views, dealt, play_on
+from tests.integration.engine.process import launch, running
 
-ROOT = Path(__file__).resolve().parents[3]
 RULES = RuleSet.preset("lianzhong-simple")
-
-
-class Running(NamedTuple):
-    process: asyncio.subprocess.Process
-    listening: dict[str, Any]
-    client: Client
-
-    async def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Sends a signal; gives the exit code and the rest of the log."""
-        self.process.send_signal(number)
-        assert self.process.stderr is not None
-        log = (await asyncio.wait_for(self.process.stderr.read(), 20)).decode()
-        return await self.process.wait(), log
-
-
-async def launch(**settings: str) -> asyncio.subprocess.Process:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("BAOHUANG_")}
-    environment |= {"BAOHUANG_LOG_FORMAT": "json", **settings}
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.engine", cwd=ROOT, env=environment, stderr=asyncio.subprocess.PIPE
-    )
-
-
-@asynccontextmanager
-async def running(**settings: str) -> AsyncIterator[Running]:
-    process = await launch(**settings)
-    assert process.stderr is not None
-    lines = []
-    try:
-        while not lines or lines[-1]["event"] != "listening":
-            line = await asyncio.wait_for(process.stderr.readline(), 30)
-            assert line, f"it ended: {lines}"
-            lines.append(json.loads(line))
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{lines[-1]['port']}") as channel:
-            yield Running(process, lines[-1], Client(channel))
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
 
 
 async def test_a_hand_goes_on_after_the_engine_was_killed(
@@ -116,6 +70,6 @@ async def test_a_taken_port_ends_the_start_with_a_message(database: str) -> None
             process = await launch(**{"BAOHUANG_DATABASE_URL": database, variable: taken})
             _, log = await process.communicate()
             assert process.returncode == 1, log
-            line = json.loads(log.decode().splitlines()[-1])  # gRPC's core says it first, in its own way
-            assert line["event"] == "cannot start"
-            assert taken in line["cause"]
+            line = log.decode().splitlines()[-1]  # gRPC's core says it first, in its own way
+            assert line.startswith("engine: ")
+            assert taken in line

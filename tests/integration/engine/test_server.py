@@ -17,6 +17,7 @@ from services.engine.server import SERVICE, serving
 from services.eventstore import EventStore, Pool, make_pool
 from services.kit.rpc import MOST_MESSAGE_BYTES
 from tests.integration.engine.client import Client, refused
+from tests.integration.engine.talk import Talk
 
 PLAIN = RuleSet.preset("marked-guard")
 HANDS = [parse_cards(hand) for hand in ("EJ 9s 9h", "GJ 7c 7d", "8h 8d", "6c 6d", "Ts Th Ac")]
@@ -183,6 +184,7 @@ async def test_a_database_that_is_away(database: str) -> None:
     port = relay.sockets[0].getsockname()[1]
     dsn = psycopg.conninfo.make_conninfo(database, host="127.0.0.1", port=port)
     async with (
+        contextlib.AsyncExitStack() as stack,
         make_pool(dsn, wait_seconds=0.5) as pool,
         serving(EventStore(pool), health_interval_seconds=0.05) as engine_port,
         grpc.aio.insecure_channel(f"127.0.0.1:{engine_port}") as channel,
@@ -193,7 +195,10 @@ async def test_a_database_that_is_away(database: str) -> None:
             health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(service=SERVICE))
         )
         assert (await anext(watch)).status == SERVING
+        talk = await stack.enter_async_context(Talk.joined(client, "g", 1))
+        await talk.until("snapshot")
         wire.cut()
+        assert (await refused(talk.until("never"))).reason == "STORE_UNAVAILABLE"
         error = await refused(client.act("g", 0, "play 9s", command_id="a"))
         assert (error.reason, error.is_retryable) == ("STORE_UNAVAILABLE", True)
         assert "127.0.0.1" not in str(error)

@@ -58,6 +58,13 @@ async def test_streams_are_archived_and_fetched_back(
     assert capsys.readouterr().out == "moved 2 commits\nmoved 1 commits\n"
 
 
+async def test_a_database_without_a_log_is_named(
+    empty_database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await run("check", "--dsn", empty_database) == 1
+    assert "python -m services.eventstore migrate" in capsys.readouterr().err
+
+
 async def test_refusals_name_their_reason(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert await run("discard", "--dsn", database, "--subscription", "reader", "--cursor", "x") == 1
     assert capsys.readouterr().err.startswith("INVALID_CURSOR: ")

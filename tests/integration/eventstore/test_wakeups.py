@@ -59,3 +59,13 @@ async def test_followers_do_without_valkey(pool: Pool, server_folder: Path) -> N
         follower.stop()
         await following
     server.stop()
+
+
+async def test_a_sender_can_be_stopped_at_any_moment(valkey: LocalValkey) -> None:
+    for moments in range(40):
+        async with WakeupSender(valkey.url) as sender:
+            sender.committed([1])
+            await asyncio.sleep(0.001)
+            sender.committed([2])
+            for _ in range(moments % 12):
+                await asyncio.sleep(0)

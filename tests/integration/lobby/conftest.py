@@ -17,7 +17,8 @@ from psycopg.rows import dict_row
 
 from baohuang import Game, Record
 from baohuang.rpc.codec import decode_events
-from services.local.server import Deadline, free_port
+from services.local.ports import free_port
+from services.local.server import Deadline
 from services.local.valkey import LocalValkey
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,13 +8,13 @@ from baohuang import Game, RuleSet, Termination
 from baohuang.rules.autoplay import auto_action
 from services.engine.server import serving
 from services.eventstore import StoreUnavailable, migrate
+from services.kit.errors import PlatformError
 from services.lobby.__main__ import MIGRATIONS
 from services.lobby.broker import TurnSender
 from services.lobby.engine import Engine
-from services.lobby.errors import KeyReused, TableNotFound
 from services.lobby.tables import TableStore, end_hand
 from services.lobby.work import HandOpener, TurnDispatcher
-from services.local.server import free_port
+from services.local.ports import free_port
 
 BOTS = ["greedy", "random", "greedy", "random", "greedy"]
 
@@ -90,13 +90,13 @@ async def test_an_idempotency_key_belongs_to_one_request(tables):
     first = await tables.open(rules, BOTS, 1, "key")
     again = await tables.open(rules, BOTS, 1, "key")
     assert (again.table_id, again.first_hand) == (first.table_id, None)
-    with pytest.raises(KeyReused, match=first.table_id):
+    with pytest.raises(PlatformError, match=rf"COMMAND_REUSED.*{first.table_id}"):
         await tables.open(rules, BOTS, 2, "key")
 
 
 async def test_an_unknown_table_is_not_found(tables):
     for table_id in ("nothing", "", "\0", "a" * 1000):
-        with pytest.raises(TableNotFound):
+        with pytest.raises(PlatformError, match="TABLE_NOT_FOUND"):
             await tables.get(table_id)
 
 

@@ -191,5 +191,5 @@ def test_metrics_and_health_are_served(platform):
     assert platform.http.get("/health/ready").json() == {"status": "ready"}
     platform.http.get("/v1/tables/nothing")
     text = platform.http.get("/metrics").text
-    assert 'baohuang_requests_total{code="404",method="GET /v1/tables/{table_id}",protocol="rest"}' in text
+    assert 'baohuang_requests_total{code="404",method="GET /v1/tables/{table_id}",protocol="http"}' in text
     assert "baohuang_lobby_tables_opened_total" in text

@@ -14,8 +14,9 @@ import psycopg
 import pytest
 import redis
 
+from services.local.errors import LocalServerError, LocalServerReason
+from services.local.ports import free_port, is_port_free
 from services.local.postgres import LocalPostgres
-from services.local.server import LocalServerError, LocalServerReason, free_port, is_port_free
 from services.local.valkey import LocalValkey
 
 

@@ -7,7 +7,8 @@ from litestar.testing import AsyncTestClient
 from baohuang import Game, Record
 from services.eventstore import EventStore, Pool
 from services.kit.settings import Settings
-from services.replay.app import make_health, make_replay
+from services.kit.web import make_health_app
+from services.replay.app import make_replay
 from services.replay.known import KnownGame
 from tests.integration.replay.conftest import Client
 from tests.integration.replay.scene import ALL_PRESETS, index, played_game, write
@@ -117,7 +118,7 @@ async def test_health_and_metrics(client: Client) -> None:
     assert (await client.get("/health/ready")).json() == {"status": "ready"}
     await client.get("/v1/games/nothing")
     text = (await client.get("/metrics")).text
-    assert 'baohuang_requests_total{code="404",method="/v1/games/{game_id}",protocol="http"}' in text
+    assert 'baohuang_requests_total{code="404",method="GET /v1/games/{game_id}",protocol="http"}' in text
     assert 'baohuang_errors_total{reason="GAME_NOT_FOUND"}' in text
 
 
@@ -145,7 +146,7 @@ async def test_a_follower_s_health() -> None:
     async def check() -> None:
         pass
 
-    async with AsyncTestClient(make_health(check)) as client:
+    async with AsyncTestClient(make_health_app(check)) as client:
         assert (await client.get("/health/ready")).status_code == 200
         assert (await client.get("/metrics")).status_code == 200
         assert (await client.get("/")).status_code == 404

@@ -9,9 +9,9 @@ from baohuang import Game, Record, RuleError, RuleSet
 from baohuang.rules.cards import SMALL_JOKER, Card, Hand
 from baohuang.rules.events import Answered, Dealt, Event, redact
 from baohuang.rules.roles import SEATS
+from baohuang.words import Language
 from services.replay.games import GameSummary
 from services.replay.known import KnownGame
-from services.replay.language import Language
 from services.replay.library import Shelved
 from services.replay.pages import render_replay
 from tests.integration.replay.scene import ALL_PRESETS, Move, play

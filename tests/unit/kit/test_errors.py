@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 
+import msgspec
 import pytest
 from grpc import StatusCode
 
@@ -10,7 +11,7 @@ from baohuang.rpc.codec import CodecError
 from baohuang.rpc.game.v1 import error_pb2
 from services.eventstore import CommandReused, NotFirstWrite, StoreUnavailable, VersionConflict
 from services.kit.errors import MOST_MESSAGE_BYTES, STATUSES, PlatformError, Violation, to_platform_error
-from services.kit.rest import problem_body
+from services.kit.rest import problem_of
 
 REASONS = {name.removeprefix("ERROR_REASON_") for name in dict(error_pb2.ErrorReason.items())}
 
@@ -103,11 +104,11 @@ def test_texts_are_bounded() -> None:
     assert set(map(len, error.details.values())) == {500}
 
 
-def test_problem_body() -> None:
+def test_problem() -> None:
     error = PlatformError("DOES_NOT_BEAT", "7c does not beat 8c", clause="R4.1", details={"cards": "7c"}).at(
         "action"
     )
-    assert problem_body(error) == {
+    assert msgspec.to_builtins(problem_of(error)) == {
         "type": "urn:baohuang:does-not-beat",
         "title": "Does not beat",
         "status": 422,

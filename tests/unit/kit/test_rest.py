@@ -10,8 +10,9 @@ from litestar.testing import TestClient
 
 from baohuang import Reason, RuleError
 from services.kit.errors import PlatformError
-from services.kit.rest import EXCEPTION_HANDLERS, PROBLEM, metrics_route
+from services.kit.rest import EXCEPTION_HANDLERS, PROBLEM
 from services.kit.rpc import status_of
+from services.kit.web import metrics_route
 
 ERRORS: dict[str, Exception] = {
     "rule": RuleError(Reason.DOES_NOT_BEAT, "too low", clause="R4.1", cards="7c"),

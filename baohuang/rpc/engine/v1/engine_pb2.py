@@ -24,64 +24,91 @@ _sym_db = _symbol_database.Default()
 
 from baohuang.rpc.game.v1 import action_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_action__pb2
 from baohuang.rpc.game.v1 import card_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_card__pb2
+from baohuang.rpc.game.v1 import error_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_error__pb2
 from baohuang.rpc.game.v1 import event_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_event__pb2
 from baohuang.rpc.game.v1 import rules_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_rules__pb2
 from baohuang.rpc.game.v1 import view_pb2 as baohuang_dot_rpc_dot_game_dot_v1_dot_view__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#baohuang/rpc/engine/v1/engine.proto\x12\x16\x62\x61ohuang.rpc.engine.v1\x1a!baohuang/rpc/game/v1/action.proto\x1a\x1f\x62\x61ohuang/rpc/game/v1/card.proto\x1a baohuang/rpc/game/v1/event.proto\x1a baohuang/rpc/game/v1/rules.proto\x1a\x1f\x62\x61ohuang/rpc/game/v1/view.proto\"\xb7\x01\n\x07\x41pplied\x12\x0f\n\x07version\x18\x01 \x01(\r\x12+\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1b.baohuang.rpc.game.v1.Event\x12\x18\n\x10repeated_command\x18\x03 \x01(\x08\x12\x33\n\x07outcome\x18\x04 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OutcomeH\x00\x88\x01\x01\x12\x13\n\x0blog_version\x18\x05 \x01(\rB\n\n\x08_outcome\"\xdf\x02\n\x11\x43reateGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12,\n\x05rules\x18\x03 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.RuleSet\x12\x14\n\x0c\x66irst_drawer\x18\x04 \x01(\r\x12\'\n\x04\x64ues\x18\x05 \x03(\x0b\x32\x19.baohuang.rpc.game.v1.Due\x12\x14\n\x0c\x61wait_nonces\x18\x06 \x01(\x08\x12\x11\n\x04seed\x18\x07 \x01(\x0cH\x00\x88\x01\x01\x12\x11\n\x04salt\x18\x08 \x01(\x0cH\x01\x88\x01\x01\x12)\n\x05hands\x18\t \x03(\x0b\x32\x1a.baohuang.rpc.game.v1.Hand\x12\x33\n\x07opening\x18\n \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OpeningH\x02\x88\x01\x01\x42\x07\n\x05_seedB\x07\n\x05_saltB\n\n\x08_opening\"F\n\x12\x43reateGameResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"S\n\x0f\x41\x64\x64NonceRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\r\n\x05nonce\x18\x04 \x01(\t\"D\n\x10\x41\x64\x64NonceResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"2\n\x0b\x44\x65\x61lRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\"@\n\x0c\x44\x65\x61lResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"\xa1\x01\n\nActRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x0c\n\x04seat\x18\x04 \x01(\r\x12,\n\x06\x61\x63tion\x18\x05 \x01(\x0b\x32\x1c.baohuang.rpc.game.v1.ActionB\x13\n\x11_expected_version\"?\n\x0b\x41\x63tResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"\xb0\x01\n\x14StartAutoPlayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x31\n\x03why\x18\x04 \x01(\x0e\x32$.baohuang.rpc.game.v1.AutoPlayReason\x12\x1d\n\x10\x65xpected_version\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"I\n\x15StartAutoPlayResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"H\n\x13StopAutoPlayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\"H\n\x14StopAutoPlayResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"w\n\x0e\x41utoActRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x1d\n\x10\x65xpected_version\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"C\n\x0f\x41utoActResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"u\n\x0e\x46orfeitRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x30\n\x03why\x18\x04 \x01(\x0e\x32#.baohuang.rpc.game.v1.ForfeitReason\"C\n\x0f\x46orfeitResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"7\n\x16GetLegalActionsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\"Y\n\x17GetLegalActionsResponse\x12\x0f\n\x07version\x18\x01 \x01(\r\x12-\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x1c.baohuang.rpc.game.v1.Action\"A\n\x0eGetViewRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x06viewer\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_viewer\"P\n\x0fGetViewResponse\x12(\n\x04view\x18\x01 \x01(\x0b\x32\x1a.baohuang.rpc.game.v1.View\x12\x13\n\x0blog_version\x18\x02 \x01(\r\"Q\n\x12\x43heckRecordRequest\x12\x0e\n\x06record\x18\x01 \x01(\t\x12+\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1b.baohuang.rpc.game.v1.Event\"\xa4\x01\n\x13\x43heckRecordResponse\x12\r\n\x05valid\x18\x01 \x01(\x08\x12\x0c\n\x04line\x18\x02 \x01(\r\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0e\n\x06\x63lause\x18\x04 \x01(\t\x12\x0e\n\x06\x65vents\x18\x05 \x01(\r\x12\x33\n\x07outcome\x18\x06 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OutcomeH\x00\x88\x01\x01\x42\n\n\x08_outcome2\xbf\x08\n\rEngineService\x12\x63\n\nCreateGame\x12).baohuang.rpc.engine.v1.CreateGameRequest\x1a*.baohuang.rpc.engine.v1.CreateGameResponse\x12]\n\x08\x41\x64\x64Nonce\x12\'.baohuang.rpc.engine.v1.AddNonceRequest\x1a(.baohuang.rpc.engine.v1.AddNonceResponse\x12Q\n\x04\x44\x65\x61l\x12#.baohuang.rpc.engine.v1.DealRequest\x1a$.baohuang.rpc.engine.v1.DealResponse\x12N\n\x03\x41\x63t\x12\".baohuang.rpc.engine.v1.ActRequest\x1a#.baohuang.rpc.engine.v1.ActResponse\x12l\n\rStartAutoPlay\x12,.baohuang.rpc.engine.v1.StartAutoPlayRequest\x1a-.baohuang.rpc.engine.v1.StartAutoPlayResponse\x12i\n\x0cStopAutoPlay\x12+.baohuang.rpc.engine.v1.StopAutoPlayRequest\x1a,.baohuang.rpc.engine.v1.StopAutoPlayResponse\x12Z\n\x07\x41utoAct\x12&.baohuang.rpc.engine.v1.AutoActRequest\x1a\'.baohuang.rpc.engine.v1.AutoActResponse\x12Z\n\x07\x46orfeit\x12&.baohuang.rpc.engine.v1.ForfeitRequest\x1a\'.baohuang.rpc.engine.v1.ForfeitResponse\x12r\n\x0fGetLegalActions\x12..baohuang.rpc.engine.v1.GetLegalActionsRequest\x1a/.baohuang.rpc.engine.v1.GetLegalActionsResponse\x12Z\n\x07GetView\x12&.baohuang.rpc.engine.v1.GetViewRequest\x1a\'.baohuang.rpc.engine.v1.GetViewResponse\x12\x66\n\x0b\x43heckRecord\x12*.baohuang.rpc.engine.v1.CheckRecordRequest\x1a+.baohuang.rpc.engine.v1.CheckRecordResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#baohuang/rpc/engine/v1/engine.proto\x12\x16\x62\x61ohuang.rpc.engine.v1\x1a!baohuang/rpc/game/v1/action.proto\x1a\x1f\x62\x61ohuang/rpc/game/v1/card.proto\x1a baohuang/rpc/game/v1/error.proto\x1a baohuang/rpc/game/v1/event.proto\x1a baohuang/rpc/game/v1/rules.proto\x1a\x1f\x62\x61ohuang/rpc/game/v1/view.proto\"\xb7\x01\n\x07\x41pplied\x12\x0f\n\x07version\x18\x01 \x01(\r\x12+\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1b.baohuang.rpc.game.v1.Event\x12\x18\n\x10repeated_command\x18\x03 \x01(\x08\x12\x33\n\x07outcome\x18\x04 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OutcomeH\x00\x88\x01\x01\x12\x13\n\x0blog_version\x18\x05 \x01(\rB\n\n\x08_outcome\"\xdf\x02\n\x11\x43reateGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12,\n\x05rules\x18\x03 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.RuleSet\x12\x14\n\x0c\x66irst_drawer\x18\x04 \x01(\r\x12\'\n\x04\x64ues\x18\x05 \x03(\x0b\x32\x19.baohuang.rpc.game.v1.Due\x12\x14\n\x0c\x61wait_nonces\x18\x06 \x01(\x08\x12\x11\n\x04seed\x18\x07 \x01(\x0cH\x00\x88\x01\x01\x12\x11\n\x04salt\x18\x08 \x01(\x0cH\x01\x88\x01\x01\x12)\n\x05hands\x18\t \x03(\x0b\x32\x1a.baohuang.rpc.game.v1.Hand\x12\x33\n\x07opening\x18\n \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OpeningH\x02\x88\x01\x01\x42\x07\n\x05_seedB\x07\n\x05_saltB\n\n\x08_opening\"F\n\x12\x43reateGameResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"S\n\x0f\x41\x64\x64NonceRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\r\n\x05nonce\x18\x04 \x01(\t\"D\n\x10\x41\x64\x64NonceResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"2\n\x0b\x44\x65\x61lRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\"@\n\x0c\x44\x65\x61lResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"\xa1\x01\n\nActRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x0c\n\x04seat\x18\x04 \x01(\r\x12,\n\x06\x61\x63tion\x18\x05 \x01(\x0b\x32\x1c.baohuang.rpc.game.v1.ActionB\x13\n\x11_expected_version\"?\n\x0b\x41\x63tResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"\xb0\x01\n\x14StartAutoPlayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x31\n\x03why\x18\x04 \x01(\x0e\x32$.baohuang.rpc.game.v1.AutoPlayReason\x12\x1d\n\x10\x65xpected_version\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"I\n\x15StartAutoPlayResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"H\n\x13StopAutoPlayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\"H\n\x14StopAutoPlayResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"w\n\x0e\x41utoActRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x1d\n\x10\x65xpected_version\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"C\n\x0f\x41utoActResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"u\n\x0e\x46orfeitRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x30\n\x03why\x18\x04 \x01(\x0e\x32#.baohuang.rpc.game.v1.ForfeitReason\"C\n\x0f\x46orfeitResponse\x12\x30\n\x07\x61pplied\x18\x01 \x01(\x0b\x32\x1f.baohuang.rpc.engine.v1.Applied\"7\n\x16GetLegalActionsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\"Y\n\x17GetLegalActionsResponse\x12\x0f\n\x07version\x18\x01 \x01(\r\x12-\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x1c.baohuang.rpc.game.v1.Action\"A\n\x0eGetViewRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x06viewer\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\t\n\x07_viewer\"P\n\x0fGetViewResponse\x12(\n\x04view\x18\x01 \x01(\x0b\x32\x1a.baohuang.rpc.game.v1.View\x12\x13\n\x0blog_version\x18\x02 \x01(\r\"\xdc\x02\n\x0bPlayRequest\x12\x38\n\x04join\x18\x01 \x01(\x0b\x32(.baohuang.rpc.engine.v1.PlayRequest.JoinH\x00\x12\x36\n\x03\x61\x63t\x18\x02 \x01(\x0b\x32\'.baohuang.rpc.engine.v1.PlayRequest.ActH\x00\x1aS\n\x04Join\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x1a\n\rafter_version\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x10\n\x0e_after_version\x1a{\n\x03\x41\x63t\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x02 \x01(\rH\x00\x88\x01\x01\x12,\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x1c.baohuang.rpc.game.v1.ActionB\x13\n\x11_expected_versionB\t\n\x07request\"\xc5\x08\n\x0cPlayResponse\x12\x41\n\x08snapshot\x18\x01 \x01(\x0b\x32-.baohuang.rpc.engine.v1.PlayResponse.SnapshotH\x00\x12\x41\n\x08happened\x18\x02 \x01(\x0b\x32-.baohuang.rpc.engine.v1.PlayResponse.HappenedH\x00\x12;\n\x05\x61sked\x18\x03 \x01(\x0b\x32*.baohuang.rpc.engine.v1.PlayResponse.AskedH\x00\x12\x39\n\x04\x64one\x18\x04 \x01(\x0b\x32).baohuang.rpc.engine.v1.PlayResponse.DoneH\x00\x12?\n\x07refused\x18\x05 \x01(\x0b\x32,.baohuang.rpc.engine.v1.PlayResponse.RefusedH\x00\x12\x44\n\nkeep_alive\x18\x06 \x01(\x0b\x32..baohuang.rpc.engine.v1.PlayResponse.KeepAliveH\x00\x12;\n\x05\x65nded\x18\x07 \x01(\x0b\x32*.baohuang.rpc.engine.v1.PlayResponse.EndedH\x00\x1a\x45\n\x08Snapshot\x12\x0f\n\x07version\x18\x01 \x01(\r\x12(\n\x04view\x18\x02 \x01(\x0b\x32\x1a.baohuang.rpc.game.v1.View\x1aG\n\x08Happened\x12\x0f\n\x07version\x18\x01 \x01(\r\x12*\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x1b.baohuang.rpc.game.v1.Event\x1aG\n\x05\x41sked\x12\x0f\n\x07version\x18\x01 \x01(\r\x12-\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x1c.baohuang.rpc.game.v1.Action\x1a\x45\n\x04\x44one\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x18\n\x10repeated_command\x18\x03 \x01(\x08\x1a\x80\x02\n\x07Refused\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x31\n\x06reason\x18\x02 \x01(\x0e\x32!.baohuang.rpc.game.v1.ErrorReason\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0e\n\x06\x63lause\x18\x04 \x01(\t\x12J\n\x07\x64\x65tails\x18\x05 \x03(\x0b\x32\x39.baohuang.rpc.engine.v1.PlayResponse.Refused.DetailsEntry\x12\x11\n\tretryable\x18\x06 \x01(\x08\x1a.\n\x0c\x44\x65tailsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x0b\n\tKeepAlive\x1a\x37\n\x05\x45nded\x12.\n\x07outcome\x18\x01 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OutcomeB\n\n\x08response\"Q\n\x12\x43heckRecordRequest\x12\x0e\n\x06record\x18\x01 \x01(\t\x12+\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1b.baohuang.rpc.game.v1.Event\"\xa4\x01\n\x13\x43heckRecordResponse\x12\r\n\x05valid\x18\x01 \x01(\x08\x12\x0c\n\x04line\x18\x02 \x01(\r\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0e\n\x06\x63lause\x18\x04 \x01(\t\x12\x0e\n\x06\x65vents\x18\x05 \x01(\r\x12\x33\n\x07outcome\x18\x06 \x01(\x0b\x32\x1d.baohuang.rpc.game.v1.OutcomeH\x00\x88\x01\x01\x42\n\n\x08_outcome2\x96\t\n\rEngineService\x12\x63\n\nCreateGame\x12).baohuang.rpc.engine.v1.CreateGameRequest\x1a*.baohuang.rpc.engine.v1.CreateGameResponse\x12]\n\x08\x41\x64\x64Nonce\x12\'.baohuang.rpc.engine.v1.AddNonceRequest\x1a(.baohuang.rpc.engine.v1.AddNonceResponse\x12Q\n\x04\x44\x65\x61l\x12#.baohuang.rpc.engine.v1.DealRequest\x1a$.baohuang.rpc.engine.v1.DealResponse\x12N\n\x03\x41\x63t\x12\".baohuang.rpc.engine.v1.ActRequest\x1a#.baohuang.rpc.engine.v1.ActResponse\x12l\n\rStartAutoPlay\x12,.baohuang.rpc.engine.v1.StartAutoPlayRequest\x1a-.baohuang.rpc.engine.v1.StartAutoPlayResponse\x12i\n\x0cStopAutoPlay\x12+.baohuang.rpc.engine.v1.StopAutoPlayRequest\x1a,.baohuang.rpc.engine.v1.StopAutoPlayResponse\x12Z\n\x07\x41utoAct\x12&.baohuang.rpc.engine.v1.AutoActRequest\x1a\'.baohuang.rpc.engine.v1.AutoActResponse\x12Z\n\x07\x46orfeit\x12&.baohuang.rpc.engine.v1.ForfeitRequest\x1a\'.baohuang.rpc.engine.v1.ForfeitResponse\x12r\n\x0fGetLegalActions\x12..baohuang.rpc.engine.v1.GetLegalActionsRequest\x1a/.baohuang.rpc.engine.v1.GetLegalActionsResponse\x12Z\n\x07GetView\x12&.baohuang.rpc.engine.v1.GetViewRequest\x1a\'.baohuang.rpc.engine.v1.GetViewResponse\x12U\n\x04Play\x12#.baohuang.rpc.engine.v1.PlayRequest\x1a$.baohuang.rpc.engine.v1.PlayResponse(\x01\x30\x01\x12\x66\n\x0b\x43heckRecord\x12*.baohuang.rpc.engine.v1.CheckRecordRequest\x1a+.baohuang.rpc.engine.v1.CheckRecordResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'baohuang.rpc.engine.v1.engine_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_APPLIED']._serialized_start=233
-  _globals['_APPLIED']._serialized_end=416
-  _globals['_CREATEGAMEREQUEST']._serialized_start=419
-  _globals['_CREATEGAMEREQUEST']._serialized_end=770
-  _globals['_CREATEGAMERESPONSE']._serialized_start=772
-  _globals['_CREATEGAMERESPONSE']._serialized_end=842
-  _globals['_ADDNONCEREQUEST']._serialized_start=844
-  _globals['_ADDNONCEREQUEST']._serialized_end=927
-  _globals['_ADDNONCERESPONSE']._serialized_start=929
-  _globals['_ADDNONCERESPONSE']._serialized_end=997
-  _globals['_DEALREQUEST']._serialized_start=999
-  _globals['_DEALREQUEST']._serialized_end=1049
-  _globals['_DEALRESPONSE']._serialized_start=1051
-  _globals['_DEALRESPONSE']._serialized_end=1115
-  _globals['_ACTREQUEST']._serialized_start=1118
-  _globals['_ACTREQUEST']._serialized_end=1279
-  _globals['_ACTRESPONSE']._serialized_start=1281
-  _globals['_ACTRESPONSE']._serialized_end=1344
-  _globals['_STARTAUTOPLAYREQUEST']._serialized_start=1347
-  _globals['_STARTAUTOPLAYREQUEST']._serialized_end=1523
-  _globals['_STARTAUTOPLAYRESPONSE']._serialized_start=1525
-  _globals['_STARTAUTOPLAYRESPONSE']._serialized_end=1598
-  _globals['_STOPAUTOPLAYREQUEST']._serialized_start=1600
-  _globals['_STOPAUTOPLAYREQUEST']._serialized_end=1672
-  _globals['_STOPAUTOPLAYRESPONSE']._serialized_start=1674
-  _globals['_STOPAUTOPLAYRESPONSE']._serialized_end=1746
-  _globals['_AUTOACTREQUEST']._serialized_start=1748
-  _globals['_AUTOACTREQUEST']._serialized_end=1867
-  _globals['_AUTOACTRESPONSE']._serialized_start=1869
-  _globals['_AUTOACTRESPONSE']._serialized_end=1936
-  _globals['_FORFEITREQUEST']._serialized_start=1938
-  _globals['_FORFEITREQUEST']._serialized_end=2055
-  _globals['_FORFEITRESPONSE']._serialized_start=2057
-  _globals['_FORFEITRESPONSE']._serialized_end=2124
-  _globals['_GETLEGALACTIONSREQUEST']._serialized_start=2126
-  _globals['_GETLEGALACTIONSREQUEST']._serialized_end=2181
-  _globals['_GETLEGALACTIONSRESPONSE']._serialized_start=2183
-  _globals['_GETLEGALACTIONSRESPONSE']._serialized_end=2272
-  _globals['_GETVIEWREQUEST']._serialized_start=2274
-  _globals['_GETVIEWREQUEST']._serialized_end=2339
-  _globals['_GETVIEWRESPONSE']._serialized_start=2341
-  _globals['_GETVIEWRESPONSE']._serialized_end=2421
-  _globals['_CHECKRECORDREQUEST']._serialized_start=2423
-  _globals['_CHECKRECORDREQUEST']._serialized_end=2504
-  _globals['_CHECKRECORDRESPONSE']._serialized_start=2507
-  _globals['_CHECKRECORDRESPONSE']._serialized_end=2671
-  _globals['_ENGINESERVICE']._serialized_start=2674
-  _globals['_ENGINESERVICE']._serialized_end=3761
+  _globals['_PLAYRESPONSE_REFUSED_DETAILSENTRY']._loaded_options = None
+  _globals['_PLAYRESPONSE_REFUSED_DETAILSENTRY']._serialized_options = b'8\001'
+  _globals['_APPLIED']._serialized_start=267
+  _globals['_APPLIED']._serialized_end=450
+  _globals['_CREATEGAMEREQUEST']._serialized_start=453
+  _globals['_CREATEGAMEREQUEST']._serialized_end=804
+  _globals['_CREATEGAMERESPONSE']._serialized_start=806
+  _globals['_CREATEGAMERESPONSE']._serialized_end=876
+  _globals['_ADDNONCEREQUEST']._serialized_start=878
+  _globals['_ADDNONCEREQUEST']._serialized_end=961
+  _globals['_ADDNONCERESPONSE']._serialized_start=963
+  _globals['_ADDNONCERESPONSE']._serialized_end=1031
+  _globals['_DEALREQUEST']._serialized_start=1033
+  _globals['_DEALREQUEST']._serialized_end=1083
+  _globals['_DEALRESPONSE']._serialized_start=1085
+  _globals['_DEALRESPONSE']._serialized_end=1149
+  _globals['_ACTREQUEST']._serialized_start=1152
+  _globals['_ACTREQUEST']._serialized_end=1313
+  _globals['_ACTRESPONSE']._serialized_start=1315
+  _globals['_ACTRESPONSE']._serialized_end=1378
+  _globals['_STARTAUTOPLAYREQUEST']._serialized_start=1381
+  _globals['_STARTAUTOPLAYREQUEST']._serialized_end=1557
+  _globals['_STARTAUTOPLAYRESPONSE']._serialized_start=1559
+  _globals['_STARTAUTOPLAYRESPONSE']._serialized_end=1632
+  _globals['_STOPAUTOPLAYREQUEST']._serialized_start=1634
+  _globals['_STOPAUTOPLAYREQUEST']._serialized_end=1706
+  _globals['_STOPAUTOPLAYRESPONSE']._serialized_start=1708
+  _globals['_STOPAUTOPLAYRESPONSE']._serialized_end=1780
+  _globals['_AUTOACTREQUEST']._serialized_start=1782
+  _globals['_AUTOACTREQUEST']._serialized_end=1901
+  _globals['_AUTOACTRESPONSE']._serialized_start=1903
+  _globals['_AUTOACTRESPONSE']._serialized_end=1970
+  _globals['_FORFEITREQUEST']._serialized_start=1972
+  _globals['_FORFEITREQUEST']._serialized_end=2089
+  _globals['_FORFEITRESPONSE']._serialized_start=2091
+  _globals['_FORFEITRESPONSE']._serialized_end=2158
+  _globals['_GETLEGALACTIONSREQUEST']._serialized_start=2160
+  _globals['_GETLEGALACTIONSREQUEST']._serialized_end=2215
+  _globals['_GETLEGALACTIONSRESPONSE']._serialized_start=2217
+  _globals['_GETLEGALACTIONSRESPONSE']._serialized_end=2306
+  _globals['_GETVIEWREQUEST']._serialized_start=2308
+  _globals['_GETVIEWREQUEST']._serialized_end=2373
+  _globals['_GETVIEWRESPONSE']._serialized_start=2375
+  _globals['_GETVIEWRESPONSE']._serialized_end=2455
+  _globals['_PLAYREQUEST']._serialized_start=2458
+  _globals['_PLAYREQUEST']._serialized_end=2806
+  _globals['_PLAYREQUEST_JOIN']._serialized_start=2587
+  _globals['_PLAYREQUEST_JOIN']._serialized_end=2670
+  _globals['_PLAYREQUEST_ACT']._serialized_start=2672
+  _globals['_PLAYREQUEST_ACT']._serialized_end=2795
+  _globals['_PLAYRESPONSE']._serialized_start=2809
+  _globals['_PLAYRESPONSE']._serialized_end=3902
+  _globals['_PLAYRESPONSE_SNAPSHOT']._serialized_start=3275
+  _globals['_PLAYRESPONSE_SNAPSHOT']._serialized_end=3344
+  _globals['_PLAYRESPONSE_HAPPENED']._serialized_start=3346
+  _globals['_PLAYRESPONSE_HAPPENED']._serialized_end=3417
+  _globals['_PLAYRESPONSE_ASKED']._serialized_start=3419
+  _globals['_PLAYRESPONSE_ASKED']._serialized_end=3490
+  _globals['_PLAYRESPONSE_DONE']._serialized_start=3492
+  _globals['_PLAYRESPONSE_DONE']._serialized_end=3561
+  _globals['_PLAYRESPONSE_REFUSED']._serialized_start=3564
+  _globals['_PLAYRESPONSE_REFUSED']._serialized_end=3820
+  _globals['_PLAYRESPONSE_REFUSED_DETAILSENTRY']._serialized_start=3774
+  _globals['_PLAYRESPONSE_REFUSED_DETAILSENTRY']._serialized_end=3820
+  _globals['_PLAYRESPONSE_KEEPALIVE']._serialized_start=3822
+  _globals['_PLAYRESPONSE_KEEPALIVE']._serialized_end=3833
+  _globals['_PLAYRESPONSE_ENDED']._serialized_start=3835
+  _globals['_PLAYRESPONSE_ENDED']._serialized_end=3890
+  _globals['_CHECKRECORDREQUEST']._serialized_start=3904
+  _globals['_CHECKRECORDREQUEST']._serialized_end=3985
+  _globals['_CHECKRECORDRESPONSE']._serialized_start=3988
+  _globals['_CHECKRECORDRESPONSE']._serialized_end=4152
+  _globals['_ENGINESERVICE']._serialized_start=4155
+  _globals['_ENGINESERVICE']._serialized_end=5329
 # @@protoc_insertion_point(module_scope)

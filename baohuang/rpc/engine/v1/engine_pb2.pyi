@@ -5,6 +5,7 @@ isort:skip_file
 
 from baohuang.rpc.game.v1 import action_pb2 as _action_pb2
 from baohuang.rpc.game.v1 import card_pb2 as _card_pb2
+from baohuang.rpc.game.v1 import error_pb2 as _error_pb2
 from baohuang.rpc.game.v1 import event_pb2 as _event_pb2
 from baohuang.rpc.game.v1 import rules_pb2 as _rules_pb2
 from baohuang.rpc.game.v1 import view_pb2 as _view_pb2
@@ -594,6 +595,321 @@ class GetViewResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetViewResponse: _TypeAlias = GetViewResponse  # noqa: Y015
+
+@_typing.final
+class PlayRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Join(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        GAME_ID_FIELD_NUMBER: _builtins.int
+        SEAT_FIELD_NUMBER: _builtins.int
+        AFTER_VERSION_FIELD_NUMBER: _builtins.int
+        game_id: _builtins.str
+        seat: _builtins.int
+        after_version: _builtins.int
+        """The last event that the client has: only later ones follow, without a snapshot. Absent: a snapshot first."""
+        def __init__(
+            self,
+            *,
+            game_id: _builtins.str = ...,
+            seat: _builtins.int = ...,
+            after_version: _builtins.int | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_after_version", b"_after_version", "after_version", b"after_version"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_version", b"_after_version", "after_version", b"after_version", "game_id", b"game_id", "seat", b"seat"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        _WhichOneofReturnType__after_version: _TypeAlias = _typing.Literal["after_version"]  # noqa: Y015
+        _WhichOneofArgType__after_version: _TypeAlias = _typing.Literal["_after_version", b"_after_version"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__after_version) -> _WhichOneofReturnType__after_version | None: ...
+
+    @_typing.final
+    class Act(_message.Message):
+        """As `ActRequest` for the seat that joined, with which it shares its command ids."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        COMMAND_ID_FIELD_NUMBER: _builtins.int
+        EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+        ACTION_FIELD_NUMBER: _builtins.int
+        command_id: _builtins.str
+        expected_version: _builtins.int
+        @_builtins.property
+        def action(self) -> _action_pb2.Action: ...
+        def __init__(
+            self,
+            *,
+            command_id: _builtins.str = ...,
+            expected_version: _builtins.int | None = ...,
+            action: _action_pb2.Action | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "action", b"action", "expected_version", b"expected_version"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "action", b"action", "command_id", b"command_id", "expected_version", b"expected_version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+        _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+    JOIN_FIELD_NUMBER: _builtins.int
+    ACT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def join(self) -> Global___PlayRequest.Join: ...
+    @_builtins.property
+    def act(self) -> Global___PlayRequest.Act: ...
+    def __init__(
+        self,
+        *,
+        join: Global___PlayRequest.Join | None = ...,
+        act: Global___PlayRequest.Act | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "join", b"join", "request", b"request"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "join", b"join", "request", b"request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["join", "act"]  # noqa: Y015
+    _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_request) -> _WhichOneofReturnType_request | None: ...
+
+Global___PlayRequest: _TypeAlias = PlayRequest  # noqa: Y015
+
+@_typing.final
+class PlayResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Snapshot(_message.Message):
+        """The game as the seat sees it after the events up to `version`."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSION_FIELD_NUMBER: _builtins.int
+        VIEW_FIELD_NUMBER: _builtins.int
+        version: _builtins.int
+        @_builtins.property
+        def view(self) -> _view_pb2.View: ...
+        def __init__(
+            self,
+            *,
+            version: _builtins.int = ...,
+            view: _view_pb2.View | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["view", b"view"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["version", b"version", "view", b"view"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Happened(_message.Message):
+        """Every later event, once and in order. `version` is its number in the game: the `after_version` to go on from."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSION_FIELD_NUMBER: _builtins.int
+        EVENT_FIELD_NUMBER: _builtins.int
+        version: _builtins.int
+        @_builtins.property
+        def event(self) -> _event_pb2.Event: ...
+        def __init__(
+            self,
+            *,
+            version: _builtins.int = ...,
+            event: _event_pb2.Event | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "version", b"version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Asked(_message.Message):
+        """The seat's action is awaited; told once for each decision, and again after a resumption. Actions that were sent before are
+        answered before.
+        """
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSION_FIELD_NUMBER: _builtins.int
+        ACTIONS_FIELD_NUMBER: _builtins.int
+        version: _builtins.int
+        """For `expected_version`."""
+        @_builtins.property
+        def actions(self) -> _containers.RepeatedCompositeFieldContainer[_action_pb2.Action]: ...
+        def __init__(
+            self,
+            *,
+            version: _builtins.int = ...,
+            actions: _abc.Iterable[_action_pb2.Action] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "version", b"version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Done(_message.Message):
+        """The command was done. Its events come as all events do, before this or after."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        COMMAND_ID_FIELD_NUMBER: _builtins.int
+        VERSION_FIELD_NUMBER: _builtins.int
+        REPEATED_COMMAND_FIELD_NUMBER: _builtins.int
+        command_id: _builtins.str
+        version: _builtins.int
+        """Of the public state after it."""
+        repeated_command: _builtins.bool
+        def __init__(
+            self,
+            *,
+            command_id: _builtins.str = ...,
+            version: _builtins.int = ...,
+            repeated_command: _builtins.bool = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "repeated_command", b"repeated_command", "version", b"version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Refused(_message.Message):
+        """The command was not done, or, if `retryable`, nobody knows: send it again with the same id. The stream goes on."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        @_typing.final
+        class DetailsEntry(_message.Message):
+            DESCRIPTOR: _descriptor.Descriptor
+
+            KEY_FIELD_NUMBER: _builtins.int
+            VALUE_FIELD_NUMBER: _builtins.int
+            key: _builtins.str
+            value: _builtins.str
+            def __init__(
+                self,
+                *,
+                key: _builtins.str = ...,
+                value: _builtins.str = ...,
+            ) -> None: ...
+            _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+            def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+            _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+            def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+            def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+        COMMAND_ID_FIELD_NUMBER: _builtins.int
+        REASON_FIELD_NUMBER: _builtins.int
+        MESSAGE_FIELD_NUMBER: _builtins.int
+        CLAUSE_FIELD_NUMBER: _builtins.int
+        DETAILS_FIELD_NUMBER: _builtins.int
+        RETRYABLE_FIELD_NUMBER: _builtins.int
+        command_id: _builtins.str
+        reason: _error_pb2.ErrorReason.ValueType
+        message: _builtins.str
+        clause: _builtins.str
+        """Of the rules, where one was broken."""
+        retryable: _builtins.bool
+        @_builtins.property
+        def details(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+        def __init__(
+            self,
+            *,
+            command_id: _builtins.str = ...,
+            reason: _error_pb2.ErrorReason.ValueType = ...,
+            message: _builtins.str = ...,
+            clause: _builtins.str = ...,
+            details: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+            retryable: _builtins.bool = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "command_id", b"command_id", "details", b"details", "message", b"message", "reason", b"reason", "retryable", b"retryable"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class KeepAlive(_message.Message):
+        """Nothing to tell: sent every 7 seconds."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Ended(_message.Message):
+        """The hand is over; nothing follows."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        OUTCOME_FIELD_NUMBER: _builtins.int
+        @_builtins.property
+        def outcome(self) -> _rules_pb2.Outcome: ...
+        def __init__(
+            self,
+            *,
+            outcome: _rules_pb2.Outcome | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
+    HAPPENED_FIELD_NUMBER: _builtins.int
+    ASKED_FIELD_NUMBER: _builtins.int
+    DONE_FIELD_NUMBER: _builtins.int
+    REFUSED_FIELD_NUMBER: _builtins.int
+    KEEP_ALIVE_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def snapshot(self) -> Global___PlayResponse.Snapshot: ...
+    @_builtins.property
+    def happened(self) -> Global___PlayResponse.Happened: ...
+    @_builtins.property
+    def asked(self) -> Global___PlayResponse.Asked: ...
+    @_builtins.property
+    def done(self) -> Global___PlayResponse.Done: ...
+    @_builtins.property
+    def refused(self) -> Global___PlayResponse.Refused: ...
+    @_builtins.property
+    def keep_alive(self) -> Global___PlayResponse.KeepAlive: ...
+    @_builtins.property
+    def ended(self) -> Global___PlayResponse.Ended: ...
+    def __init__(
+        self,
+        *,
+        snapshot: Global___PlayResponse.Snapshot | None = ...,
+        happened: Global___PlayResponse.Happened | None = ...,
+        asked: Global___PlayResponse.Asked | None = ...,
+        done: Global___PlayResponse.Done | None = ...,
+        refused: Global___PlayResponse.Refused | None = ...,
+        keep_alive: Global___PlayResponse.KeepAlive | None = ...,
+        ended: Global___PlayResponse.Ended | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "done", b"done", "ended", b"ended", "happened", b"happened", "keep_alive", b"keep_alive", "refused", b"refused", "response", b"response", "snapshot", b"snapshot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "done", b"done", "ended", b"ended", "happened", b"happened", "keep_alive", b"keep_alive", "refused", b"refused", "response", b"response", "snapshot", b"snapshot"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_response: _TypeAlias = _typing.Literal["snapshot", "happened", "asked", "done", "refused", "keep_alive", "ended"]  # noqa: Y015
+    _WhichOneofArgType_response: _TypeAlias = _typing.Literal["response", b"response"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_response) -> _WhichOneofReturnType_response | None: ...
+
+Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
 
 @_typing.final
 class CheckRecordRequest(_message.Message):

@@ -94,6 +94,11 @@ class EngineServiceStub:
                 request_serializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewRequest.SerializeToString,
                 response_deserializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewResponse.FromString,
                 _registered_method=True)
+        self.Play = channel.stream_stream(
+                '/baohuang.rpc.engine.v1.EngineService/Play',
+                request_serializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayRequest.SerializeToString,
+                response_deserializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayResponse.FromString,
+                _registered_method=True)
         self.CheckRecord = channel.unary_unary(
                 '/baohuang.rpc.engine.v1.EngineService/CheckRecord',
                 request_serializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.CheckRecordRequest.SerializeToString,
@@ -176,6 +181,16 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Play(self, request_iterator, context):
+        """One seat of one game as a conversation, for bots; the unary methods may be used beside it. The first request joins, each later
+        one acts. The stream ends with OK after `ended`. UNAVAILABLE (SERVICE_UNAVAILABLE, STORE_UNAVAILABLE): this engine stops or
+        cannot read the log, or the client read too slowly; open it again with `after_version`, and send what was not answered again
+        with the same `command_id`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CheckRecord(self, request, context):
         """Replays a foreign record of up to 2,000 events, and tells the first error.
         """
@@ -235,6 +250,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.GetView,
                     request_deserializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewRequest.FromString,
                     response_serializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewResponse.SerializeToString,
+            ),
+            'Play': grpc.stream_stream_rpc_method_handler(
+                    servicer.Play,
+                    request_deserializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayRequest.FromString,
+                    response_serializer=baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayResponse.SerializeToString,
             ),
             'CheckRecord': grpc.unary_unary_rpc_method_handler(
                     servicer.CheckRecord,
@@ -522,6 +542,33 @@ class EngineService:
             '/baohuang.rpc.engine.v1.EngineService/GetView',
             baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewRequest.SerializeToString,
             baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.GetViewResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Play(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/baohuang.rpc.engine.v1.EngineService/Play',
+            baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayRequest.SerializeToString,
+            baohuang_dot_rpc_dot_engine_dot_v1_dot_engine__pb2.PlayResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,6 +38,12 @@ class EngineServiceStub:
     Forfeit: _aio.UnaryUnaryMultiCallable[_engine_pb2.ForfeitRequest, _engine_pb2.ForfeitResponse]
     GetLegalActions: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetLegalActionsRequest, _engine_pb2.GetLegalActionsResponse]
     GetView: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetViewRequest, _engine_pb2.GetViewResponse]
+    Play: _aio.StreamStreamMultiCallable[_engine_pb2.PlayRequest, _engine_pb2.PlayResponse]
+    """One seat of one game as a conversation, for bots; the unary methods may be used beside it. The first request joins, each later
+    one acts. The stream ends with OK after `ended`. UNAVAILABLE (SERVICE_UNAVAILABLE, STORE_UNAVAILABLE): this engine stops or
+    cannot read the log, or the client read too slowly; open it again with `after_version`, and send what was not answered again
+    with the same `command_id`.
+    """
     CheckRecord: _aio.UnaryUnaryMultiCallable[_engine_pb2.CheckRecordRequest, _engine_pb2.CheckRecordResponse]
     """Replays a foreign record of up to 2,000 events, and tells the first error."""
 
@@ -125,6 +131,18 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_pb2.GetViewRequest,
         context: _aio.ServicerContext[_engine_pb2.GetViewRequest, _abc.Awaitable[_engine_pb2.GetViewResponse]],
     ) -> _abc.Awaitable[_engine_pb2.GetViewResponse]: ...
+
+    @_abc_1.abstractmethod
+    def Play(
+        self,
+        request_iterator: _abc.AsyncIterator[_engine_pb2.PlayRequest],
+        context: _aio.ServicerContext[_abc.AsyncIterator[_engine_pb2.PlayRequest], _abc.AsyncIterator[_engine_pb2.PlayResponse]],
+    ) -> _abc.AsyncIterator[_engine_pb2.PlayResponse]:
+        """One seat of one game as a conversation, for bots; the unary methods may be used beside it. The first request joins, each later
+        one acts. The stream ends with OK after `ended`. UNAVAILABLE (SERVICE_UNAVAILABLE, STORE_UNAVAILABLE): this engine stops or
+        cannot read the log, or the client read too slowly; open it again with `after_version`, and send what was not answered again
+        with the same `command_id`.
+        """
 
     @_abc_1.abstractmethod
     def CheckRecord(

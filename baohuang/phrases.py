@@ -1,4 +1,4 @@
-"""Events in a sentence each. Cards stay cards, so that a page can draw them."""
+"""Events in a sentence each, in English and Chinese. Cards stay cards, so that a page can draw them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from baohuang.rules.actions import Action, ActionKind
 from baohuang.rules.cards import Hand
 from baohuang.rules.events import Event, Step
 from baohuang.rules.outcome import DueKind, Outcome
-from services.replay.language import Language, name_of, place_name, preset_name, seat_name
+from baohuang.words import Language, name_of, place_name, preset_name, seat_name
 
 Phrase = tuple[str | Hand, ...]
 """Text and cards, in order."""
@@ -62,10 +62,31 @@ def _dealt(event: ev.Dealt, language: Language) -> Phrase:
 
 
 def _opening_given(event: ev.OpeningGiven, language: Language) -> Phrase:
-    return _fill(
+    opening = event.opening
+    phrase = _fill(
         language.say("The hand starts at play: {seat} is emperor", "直接出牌：{seat}是皇帝"),
-        seat=seat_name(event.opening.emperor, language),
+        seat=seat_name(opening.emperor, language),
     )
+    if opening.guard is not None and opening.guard != opening.emperor:
+        phrase += _fill(
+            language.say(", {seat} guard", "，{seat}是侍卫"), seat=seat_name(opening.guard, language)
+        )
+    if opening.called is not None:
+        phrase += _fill(language.say("; called: {card}", "；叫牌 {card}"), card=(opening.called,))
+    made = [
+        *[(opening.emperor, ActionKind.SOLO, Step.CLAIM)] * opening.open_solo,
+        *[(seat, ActionKind.REBEL, Step.DECLARE) for seat in opening.rebels],
+        *[(seat, ActionKind.COUNTER, Step.COUNTER) for seat in opening.counters],
+        *[(seat, ActionKind.COUNTER, Step.RECOUNTER) for seat in opening.recounters],
+    ]
+    if opening.open_guard and opening.guard is not None:
+        made.insert(0, (opening.guard, ActionKind.GUARD, Step.DECLARE))
+    if made:
+        declared = language.say(", ", "、").join(
+            [f"{seat_name(seat, language)} {_declaration(kind, step, language)}" for seat, kind, step in made]
+        )
+        phrase += _fill(language.say("; declared: {made}", "；宣布：{made}"), made=declared)
+    return phrase
 
 
 def _card_given(event: ev.CardGiven, language: Language) -> Phrase:

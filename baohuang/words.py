@@ -1,4 +1,4 @@
-"""The words of the pages, in Chinese and English."""
+"""The words of the game for people, in English and Chinese (docs/rules.md, Words)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Final
 from baohuang.rules.actions import ActionKind
 from baohuang.rules.events import AutoPlayReason, ForfeitReason, Step
 from baohuang.rules.outcome import Termination
-from baohuang.rules.roles import Role, Solo
+from baohuang.rules.roles import Role, Seat, Solo
 
 
 class Language(StrEnum):
-    """What a page is written in."""
+    """What people read."""
 
     ENGLISH = "en"
     CHINESE = "zh"
 
     @property
     def tag(self) -> str:
-        """For the page's `lang` attribute."""
+        """As browsers and screen readers know it (BCP 47)."""
         return "zh-Hans" if self is Language.CHINESE else "en"
 
     @property
@@ -30,19 +30,6 @@ class Language(StrEnum):
     def say(self, english: str, chinese: str) -> str:
         """The one of two texts that is of this language."""
         return chinese if self is Language.CHINESE else english
-
-
-def preferred_language(accept_language: str) -> Language:
-    """The first of our languages that a browser's `Accept-Language` names, else English.
-
-    Browsers list what their users like best first, so weights are not looked at.
-    """
-    for part in accept_language.split(","):
-        name = part.split(";")[0].strip().lower()
-        for language in Language:
-            if name == language or name.startswith(f"{language}-"):
-                return language
-    return Language.ENGLISH
 
 
 # English first, Chinese second.
@@ -141,6 +128,6 @@ def place_name(place: int, language: Language) -> str:
     return language.say(*_PLACES[place - 1])
 
 
-def seat_name(seat: int, language: Language) -> str:
+def seat_name(seat: Seat, language: Language) -> str:
     """What a seat is called: by its number, 0 … 4."""
     return language.say(f"Seat {seat}", f"{seat}号位")
