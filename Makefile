@@ -7,13 +7,13 @@ PY := .venv/bin/python
 .NOTPARALLEL:
 .PHONY: up test test-system check fix protos protos-image bench prove help
 
-up: .venv/services.stamp ## start the whole platform on this machine and play a hand of each rule set; Ctrl-C stops it
+up: .venv/local.stamp ## start the whole platform on this machine and play a hand of each rule set; Ctrl-C stops it
 	@$(PY) -m services.local up $(ARGS)
 
 test: .venv/dev.stamp ## every test that needs nothing but what pip installs
 	$(PY) -m pytest $(ARGS)
 
-test-system: .venv/system.stamp ## the tests against Debian's Chromium, RabbitMQ, Postgres 15 and Prometheus
+test-system: .venv/system.stamp ## the tests against Debian's Chromium, Node, RabbitMQ, Postgres 15 and Prometheus
 	@sh scripts/test-system $(ARGS)
 
 check: .venv/dev.stamp ## format, lint, types, contracts, imports, docs
@@ -41,8 +41,9 @@ protos-image: .venv/dev.stamp ## renew the image that `make check` compares prot
 bench: .venv/dev.stamp ## measure speed; nothing is asserted
 	$(PY) -m benchmarks $(ARGS)
 
-prove: .venv/dev.stamp ## the long proofs, and every property test with many more examples
+prove: .venv/dev.stamp ## the long proofs, every property test with many more examples, the alerts and the image (as root, Debian 12)
 	$(PY) -m pytest -m "(prove or hypothesis) and not system" --hypothesis-profile=prove $(ARGS)
+	@[ -n "$(ARGS)" ] || sh scripts/test-system prove
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

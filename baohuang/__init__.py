@@ -6,6 +6,8 @@
 True
 """
 
+import typing
+
 from baohuang.game import Game
 from baohuang.record import Record
 from baohuang.rules.actions import Action, ActionKind
@@ -41,3 +43,19 @@ __all__ = [
     "format_cards",
     "parse_cards",
 ]
+
+__version__: str
+"""The installed version, "0+unknown" where the library is not installed but only found."""
+
+if not typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> str:
+        # Looked up when it is asked for: the packages' metadata take longer to load than the library.
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version(__name__)
+        except PackageNotFoundError:
+            return "0+unknown"

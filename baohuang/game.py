@@ -38,8 +38,11 @@ class Game:
 
     @classmethod
     def deal(cls, rules: RuleSet, *, seed: int, first_drawer: Seat = 0, dues: Sequence[Due] = ()) -> Game:
-        """A game dealt from `seed` (0 … 2**256 − 1), the same hands each time; no commitment is made."""
-        return cls.start(Start(rules, first_drawer, tuple(dues), seed=seed))
+        """A game dealt from `seed` (0 … 2**256 − 1), the same hands each time; no commitment is made.
+
+        `dues` are what the last hand left to pay (R10.6). Raises `RuleError` or `RuleSetError`.
+        """
+        return cls.start(Start(rules, first_drawer, _dues(dues), seed=seed))
 
     @classmethod
     def from_hands(
@@ -58,10 +61,10 @@ class Game:
         if not isinstance(hands, Iterable):
             raise RuleSetError(Reason.BAD_DEAL, "a deal is five hands", clause="R2.7")
         cards = tuple(_hand(hand) for hand in hands)
-        return cls.start(Start(rules, first_drawer, tuple(dues), hands=cards, opening=opening))
+        return cls.start(Start(rules, first_drawer, _dues(dues), hands=cards, opening=opening))
 
     @classmethod
-    def replay(cls, text: str) -> Game:
+    def replay(cls, text: str | bytes) -> Game:
         """The game of a record, checked step by step; raises `RecordError` with the first faulty line."""
         return cls(*replay(Record.loads(text)))
 
@@ -147,6 +150,12 @@ class Game:
         events, self._state = execute(self._state, command)
         self._events += events
         return events
+
+
+def _dues(dues: object) -> tuple[Due, ...]:
+    if not isinstance(dues, Iterable):
+        raise RuleSetError(Reason.BAD_DEAL, "dues are Dues in the order of their payment", clause="R10.6")
+    return tuple(dues)
 
 
 def _hand(hand: object) -> Hand:

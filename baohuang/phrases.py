@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from baohuang.rules import events as ev
@@ -11,7 +11,8 @@ from baohuang.rules.actions import Action, ActionKind
 from baohuang.rules.cards import Hand
 from baohuang.rules.events import Event, Step
 from baohuang.rules.outcome import DueKind, Outcome
-from baohuang.words import Language, name_of, place_name, preset_name, seat_name
+from baohuang.rules.roles import Seat
+from baohuang.words import Language, name_of, place_name, rules_name, seat_name
 
 Phrase = tuple[str | Hand, ...]
 """Text and cards, in order."""
@@ -41,7 +42,7 @@ def _fill(template: str, **values: str | Hand) -> Phrase:
 def _started(event: ev.GameStarted, language: Language) -> Phrase:
     return _fill(
         language.say("{rules}: {seat} draws first", "{rules}：{seat}先摸牌"),
-        rules=preset_name(event.rules.name, language),
+        rules=rules_name(event.rules, language),
         seat=seat_name(event.first_drawer, language),
     )
 
@@ -64,7 +65,7 @@ def _dealt(event: ev.Dealt, language: Language) -> Phrase:
 def _opening_given(event: ev.OpeningGiven, language: Language) -> Phrase:
     opening = event.opening
     phrase = _fill(
-        language.say("The hand starts at play: {seat} is emperor", "直接出牌：{seat}是皇帝"),
+        language.say("The hand starts at play: {seat} is emperor", "从出牌开始：{seat}是皇帝"),
         seat=seat_name(opening.emperor, language),
     )
     if opening.guard is not None and opening.guard != opening.emperor:
@@ -72,7 +73,7 @@ def _opening_given(event: ev.OpeningGiven, language: Language) -> Phrase:
             language.say(", {seat} guard", "，{seat}是侍卫"), seat=seat_name(opening.guard, language)
         )
     if opening.called is not None:
-        phrase += _fill(language.say("; called: {card}", "；叫牌 {card}"), card=(opening.called,))
+        phrase += _fill(language.say("; called: {card}", "；所叫的牌是 {card}"), card=(opening.called,))
     made = [
         *[(opening.emperor, ActionKind.SOLO, Step.CLAIM)] * opening.open_solo,
         *[(seat, ActionKind.REBEL, Step.DECLARE) for seat in opening.rebels],
@@ -82,18 +83,19 @@ def _opening_given(event: ev.OpeningGiven, language: Language) -> Phrase:
     if opening.open_guard and opening.guard is not None:
         made.insert(0, (opening.guard, ActionKind.GUARD, Step.DECLARE))
     if made:
-        declared = language.say(", ", "、").join(
-            [f"{seat_name(seat, language)} {_declaration(kind, step, language)}" for seat, kind, step in made]
+        phrase += _fill(
+            language.say("; declared: {made}", "；声明：{made}"), made=_declarations(made, language)
         )
-        phrase += _fill(language.say("; declared: {made}", "；宣布：{made}"), made=declared)
     return phrase
 
 
 def _card_given(event: ev.CardGiven, language: Language) -> Phrase:
     if event.returned:
-        template = language.say("{giver} gives {card} back to {receiver}", "{giver}还牌给{receiver}：{card}")
+        template = language.say("{giver} gives {card} back to {receiver}", "{giver}还贡给{receiver}：{card}")
     elif event.kind is DueKind.DEBT:
-        template = language.say("{giver} pays {receiver} a debt: {card}", "{giver}还债给{receiver}：{card}")
+        template = language.say(
+            "{giver} pays {receiver} a debt: {card}", "{giver}因被清三进贡给{receiver}：{card}"
+        )
     else:
         template = language.say("{giver} pays {receiver} tribute: {card}", "{giver}进贡给{receiver}：{card}")
     return _fill(
@@ -105,7 +107,7 @@ def _card_given(event: ev.CardGiven, language: Language) -> Phrase:
 
 
 _THRONE: Final = {
-    ActionKind.KEEP: ("{seat} keeps the throne", "{seat}留皇位"),
+    ActionKind.KEEP: ("{seat} keeps the throne", "{seat}不让位"),
     ActionKind.TAKE: ("{seat} takes the throne", "{seat}接皇位"),
     ActionKind.YIELD: ("{seat} yields the throne", "{seat}让位"),
     ActionKind.DECLINE: ("{seat} declines the throne", "{seat}不接皇位"),
@@ -116,17 +118,19 @@ def _throne_answered(event: ev.ThroneAnswered, language: Language) -> Phrase:
     phrase = _fill(language.say(*_THRONE[event.answer]), seat=seat_name(event.seat, language))
     if event.laid_count:
         phrase += _fill(
-            language.say(", laying down {laid}", "，垫牌{laid}"),
+            language.say(", adding {laid}", "，贴牌 {laid}")
+            if event.answer is ActionKind.YIELD
+            else language.say(", laying down {laid}", "，放底牌 {laid}"),
             laid=_hidden(event.laid_count, language) if event.laid is None else event.laid,
         )
     if event.carried_count and event.answer is ActionKind.TAKE:
         phrase += _fill(
-            language.say(" with {carried}", "，连同{carried}"),
+            language.say(" with {carried}", "，收下 {carried}"),
             carried=_hidden(event.carried_count, language) if event.carried is None else event.carried,
         )
     if event.asked is not None:
         phrase += _fill(
-            language.say("; {asked} is asked", "，问{asked}"), asked=seat_name(event.asked, language)
+            language.say("; {asked} is asked", "；轮到{asked}"), asked=seat_name(event.asked, language)
         )
     return phrase
 
@@ -152,10 +156,10 @@ def _answered(event: ev.Answered, language: Language) -> Phrase:
     seat, step = seat_name(event.seat, language), name_of(event.step, language)
     if event.action is None:
         return _fill(
-            language.say("{seat} has answered ({step})", "{seat}已答（{step}）"), seat=seat, step=step
+            language.say("{seat} has answered ({step})", "{seat}已选择（{step}）"), seat=seat, step=step
         )
     return _fill(
-        language.say("{seat} answers: ", "{seat}答："), seat=seat
+        language.say("{seat} answers: ", "{seat}选择："), seat=seat
     ) + _action(event.action, language, event.step)  # fmt: skip
 
 
@@ -171,18 +175,23 @@ def _declaration(kind: ActionKind, step: Step, language: Language) -> str:
     return name_of(kind, language)
 
 
+def _declarations(made: Iterable[tuple[Seat, ActionKind, Step]], language: Language) -> str:
+    """Who declared what, in which step."""
+    return language.say(", ", "、").join(
+        [
+            language.say(" ", "").join([seat_name(seat, language), _declaration(kind, step, language)])
+            for seat, kind, step in made
+        ]
+    )
+
+
 def _step_closed(event: ev.StepClosed, language: Language) -> Phrase:
     step = name_of(event.step, language)
     if not event.declared:
         if event.step is Step.TRIBUTE:
             return (language.say("The tribute is settled", "进贡完毕"),)
         return _fill(language.say("All have answered ({step}): nobody", "{step}：无人"), step=step)
-    made = language.say(", ", "、").join(
-        [
-            f"{seat_name(seat, language)} {_declaration(kind, event.step, language)}"
-            for seat, kind in event.declared
-        ]
-    )
+    made = _declarations([(seat, kind, event.step) for seat, kind in event.declared], language)
     stands = language.say(
         "it stands" if event.stands else "it does not stand", "成立" if event.stands else "不成立"
     )
@@ -218,7 +227,7 @@ def _went_out(event: ev.WentOut, language: Language) -> Phrase:
 
 def _cleared(event: ev.Cleared, language: Language) -> Phrase:
     return _fill(
-        language.say("{seat} is cleared by {by}, {place}", "{seat}被{by}清出，{place}"),
+        language.say("{seat} is cleared by {by}, {place}", "{seat}被{by}清三，{place}"),
         seat=seat_name(event.seat, language),
         by=seat_name(event.by, language),
         place=place_name(event.place, language),
@@ -228,9 +237,9 @@ def _cleared(event: ev.Cleared, language: Language) -> Phrase:
 def _trick_ended(event: ev.TrickEnded, language: Language) -> Phrase:
     winner = seat_name(event.winner, language)
     if event.leader == event.winner:
-        return _fill(language.say("{seat} wins the trick", "{seat}赢得这一轮"), seat=winner)
+        return _fill(language.say("{seat} wins the trick", "{seat}赢得本轮"), seat=winner)
     return _fill(
-        language.say("{seat} wins the trick; {leader} has the wind", "{seat}赢得这一轮，{leader}接风"),
+        language.say("{seat} wins the trick; {leader} has the wind", "{seat}赢得本轮，{leader}接风"),
         seat=winner,
         leader=seat_name(event.leader, language),
     )

@@ -47,6 +47,31 @@ class Record:
             lines[0] = {"format": FORMAT, "schema": SCHEMA, **lines[0]}
         return "".join([json.dumps(line, ensure_ascii=False) + "\n" for line in lines])
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it goes to the end of the hand."""
+        return bool(self.events) and isinstance(self.events[-1], ev.HandEnded)
+
+    def first_hidden(self) -> tuple[int, str] | None:
+        """Line and name of the first field hidden from the viewer whose record this is, if any is."""
+        for line, event in enumerate(self.events, 1):
+            field = hidden_field(event)
+            if (
+                line == 1
+                and isinstance(event, ev.GameStarted)
+                and event.seed is None
+                and not self._is_given()
+            ):
+                field = "seed"
+            if field:
+                return line, field
+        return None
+
+    def _is_given(self) -> bool:
+        """Whether a game without a seed can be one with given hands."""
+        dealt = self.events[1] if len(self.events) > 1 else None
+        return not isinstance(dealt, ev.Dealt) or dealt.deck is not None
+
     @classmethod
     def loads(cls, text: str | bytes) -> Record:
         """The record of a text, or of its UTF-8 bytes; raises `RecordError` with the line of the first fault.
@@ -55,6 +80,8 @@ class Record:
         """
         if isinstance(text, bytes):
             text = _decode(text)
+        elif not isinstance(text, str):
+            raise RecordError(f"a record is a text or bytes, not {type(text).__name__}", line=1)
         # Not splitlines: that would also cut at U+2028 and its like, which JSON allows inside a text.
         lines = text.split("\n")
         while lines and not lines[-1].strip(" \t\r"):
@@ -73,7 +100,9 @@ def replay(record: Record) -> tuple[tuple[Event, ...], State]:
     record stops in the middle of what follows from one move.
     """
     events = record.events
-    _check_whole(events)
+    if hidden := record.first_hidden():
+        line, field = hidden
+        raise RecordError(f"{field} is hidden: a viewer's record cannot be replayed", line=line)
     command: Command | None = start_of(events)
     state: State | None = None
     done = 0
@@ -156,21 +185,6 @@ def _move_of(event: Event) -> tuple[Seat, Action] | None:
             return event.seat, PASS
         case _:
             return None
-
-
-def _check_whole(events: Sequence[Event]) -> None:
-    """Raises `RecordError` at the first field that is hidden from the viewer whose record this is."""
-    for line, event in enumerate(events, 1):
-        field = hidden_field(event)
-        if line == 1 and isinstance(event, ev.GameStarted) and event.seed is None and not _is_given(events):
-            field = "seed"
-        if field:
-            raise RecordError(f"{field} is hidden: a viewer's record cannot be replayed", line=line)
-
-
-def _is_given(events: Sequence[Event]) -> bool:
-    """Whether a game without a seed can be one with given hands."""
-    return len(events) < 2 or not isinstance(events[1], ev.Dealt) or events[1].deck is not None
 
 
 def _line_of(error: BaohuangError, command: Command, done: int) -> int:

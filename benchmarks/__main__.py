@@ -1,6 +1,8 @@
-"""Runs benchmarks and prints a table; `--json FILE` keeps the figures.
+"""Runs benchmarks and prints a table.
 
-Usage: python -m benchmarks [--json FILE] [NAME ...]
+Usage: python -m benchmarks [--json FILE] [--chart FILE] [NAME ...]
+
+`--json` keeps the figures, `--chart` draws those that were measured by batch size.
 """
 
 import argparse
@@ -10,9 +12,10 @@ import os
 import platform
 from pathlib import Path
 
+from benchmarks.chart import draw
 from benchmarks.figures import Figure, show
 
-BENCHMARKS = ("rules", "simulator", "engine", "eventstore")
+BENCHMARKS = ("rules", "simulator", "engine", "eventstore", "viewer")
 
 
 def main() -> None:
@@ -21,6 +24,7 @@ def main() -> None:
         "names", nargs="*", metavar="NAME", help=f"which ones, all by default: {', '.join(BENCHMARKS)}"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="also draw them, as .svg or .png")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(BENCHMARKS)
     if unknown:
@@ -36,6 +40,8 @@ def main() -> None:
     print(
         f"load of the machine, over a minute: {before:.1f} before, {after:.1f} after; {os.cpu_count()} cores"
     )
+    if arguments.chart:
+        draw(figures, arguments.chart)
     if arguments.json:
         report = {
             "python": platform.python_version(),

@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Figure(NamedTuple):
     """The median of several runs with their extremes; `goal` is what the project aims at in that unit.
 
-    A goal is the least that is aimed at, or the most where `is_ceiling`.
+    A goal is the least that is aimed at, or the most where `is_ceiling`. Figures of one `series` differ in
+    the number that they were measured `at`.
     """
 
     name: str
@@ -18,6 +19,8 @@ class Figure(NamedTuple):
     most: float
     goal: float | None = None
     is_ceiling: bool = False
+    series: str | None = None
+    at: int | None = None
 
 
 def figure(

@@ -56,10 +56,14 @@ def listening(module: str, **settings: str) -> Iterator[str]:
         for line in process.stderr:
             told = json.loads(line)
             if told["event"] == "listening":
+                address = f"127.0.0.1:{told['port']}"
+                break
+            if told["event"] == "serving" and "address" in told:  # health says that it serves, too
+                address = told["address"].removeprefix("http://")
                 break
         else:
             raise RuntimeError(f"{module} ended")
-        yield f"127.0.0.1:{told['port']}"
+        yield address
     finally:
         process.kill()
         process.communicate()

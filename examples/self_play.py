@@ -7,21 +7,22 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from baohuang import Due, Game, RuleSet
-from baohuang.bots import make_bot, play_game
+from baohuang import PRESETS, Due, Game
+from baohuang.bots import BOT_NAMES, make_bot, play_game
 
 
 def main() -> None:
     """Plays the hands and prints each bot's mean."""
     parser = argparse.ArgumentParser(description="Plays hands between bots and prints the mean score a hand.")
-    parser.add_argument("--rules", default="lianzhong-simple")
+    parser.add_argument("--rules", choices=PRESETS, default="lianzhong-simple")
     parser.add_argument("--hands", type=int, default=20)
-    parser.add_argument("--bots", default="greedy,greedy,random,random,random")
+    parser.add_argument(
+        "--bots", type=five_bots, default="greedy,greedy,random,random,random", help=" ".join(BOT_NAMES)
+    )
     parser.add_argument("--record", type=Path, help="where the last hand's record goes")
     arguments = parser.parse_args()
 
-    rules = RuleSet.preset(arguments.rules)
-    names = arguments.bots.split(",")
+    rules, names = PRESETS[arguments.rules], arguments.bots
     totals: defaultdict[str, int] = defaultdict(int)
     first_drawer = 0
     dues: tuple[Due, ...] = ()
@@ -35,11 +36,22 @@ def main() -> None:
         # As at a table: the emperor draws first in the next hand, and debts and tribute are carried on.
         first_drawer, dues = outcome.next_first_drawer, outcome.dues
         if arguments.record is not None:
-            arguments.record.write_text(game.record().dumps(), "utf-8", newline="\n")
+            try:
+                arguments.record.write_text(game.record().dumps(), "utf-8", newline="\n")
+            except OSError as error:
+                parser.error(f"argument --record: {error}")
 
     for name in sorted(totals):
         seats = names.count(name) * arguments.hands
         print(f"{name}: {totals[name] / seats:+.2f} a hand over {seats} seats")
+
+
+def five_bots(text: str) -> list[str]:
+    """The names of five built-in bots, with commas between them."""
+    names = text.split(",")
+    if len(names) != 5 or not set(names) <= set(BOT_NAMES):
+        raise argparse.ArgumentTypeError(f"five of {', '.join(BOT_NAMES)}, with commas between them")
+    return names
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
-"""A bot of one's own: one method. It plays its longest set, keeps its jokers and declares nothing."""
+"""A bot of one's own: one method. It plays its longest set, keeps its jokers and declares nothing.
 
+python examples/simple_bot.py
+"""
+
+import argparse
 from collections.abc import Sequence
 
 from baohuang import Action, ActionKind, Game, RuleSet, View
@@ -22,6 +26,7 @@ class LongestSetBot:
 
 def main() -> None:
     """Plays one hand against four greedy bots."""
+    argparse.ArgumentParser(description=main.__doc__).parse_args()
     game = Game.deal(RuleSet.preset("jiaodong"), seed=7)
     bots = [LongestSetBot(), *[make_bot("greedy") for _ in range(4)]]
     outcome = play_game(game, bots)

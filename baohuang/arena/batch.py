@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from baohuang.arena.encoding import ActionSpace
-from baohuang.arena.kernels import layout, many
+from baohuang.arena.kernels import layout, many, observe
 from baohuang.arena.kernels.layout import Ids
 from baohuang.arena.state import ArenaState, check_seed
 from baohuang.arena.tables import compile_tables
@@ -25,14 +25,31 @@ class ArenaBatch:
         self.rules: Final = rules
         self.space: Final = ActionSpace.of(rules)
         self.tables: Final = compile_tables(rules)
-        self.rows: Final = np.zeros((games, layout.ROW), np.int16)
-        self.rows[:, layout.STEP] = layout.STEP_OVER
-        self.rows[:, layout.SEAT] = layout.NONE
+        self._rows: Final = np.zeros((games, layout.ROW), np.int16)
+        self._rows[:, layout.STEP] = layout.STEP_OVER
+        self._rows[:, layout.SEAT] = layout.NONE
         self._stream: Final = np.zeros(4, np.uint64)
         self._out: Final[Ids] = np.zeros(self.space.size, np.int32)
+        self._ids: Ids = np.empty(16 * games + self.space.size, np.int32)
+        self._offsets: Final = np.zeros(games + 1, np.int64)
+        self._is_listed = False
+
+        self._played: Final[observe.Played] = np.zeros((games, *observe.PLAYED), np.int8)
+        # What is legal is listed once for each state, so nobody else may change one.
+        self.rows: Final = self._rows[:]
+        self.rows.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def load(self, rows: ArrayLike) -> None:
+        """Goes to the states of rows (`ArenaState.row`, `row_of`), one for each game or one for all.
+
+        A row does not say what was played before: observations start from nothing.
+        """
+        self._rows[:] = rows
+        self._played[:] = 0
+        self._is_listed = False
 
     def reset(
         self,
@@ -46,6 +63,7 @@ class ArenaBatch:
         with the same seed; by default the numbers are the indices. Raises `RuleError` for a bad seed.
         """
         word = np.uint64(check_seed(seed))
+        self._is_listed = False
         chosen = np.array(range(len(self)) if games is None else games, np.int64, ndmin=1)
         if len(chosen) and not (chosen.min() >= 0 and chosen.max() < len(self)):
             raise IndexError(f"games are 0 to {len(self) - 1}")
@@ -54,8 +72,9 @@ class ArenaBatch:
         if drawers.size and not (drawers.min() >= 0 and drawers.max() < layout.SEATS):
             raise ValueError("a first drawer is a seat, 0 to 4")
         many.start_games(
-            self.rows,
+            self._rows,
             self.tables,
+            self._played,
             self._stream,
             self._out,
             word,
@@ -88,15 +107,19 @@ class ArenaBatch:
         return filled
 
     def legal(self) -> tuple[Ids, NDArray[np.int64]]:
-        """The same as ids one after another, and where each game's begin (one more entry than games)."""
-        ids = np.empty(64 * len(self) + self.space.size, np.int32)
-        offsets = np.zeros(len(self) + 1, np.int64)
-        listed = 0
+        """The same as ids one after another, and where each game's begin (one more entry than games).
+
+        The arrays are valid until the next `step` or `reset`.
+        """
+        listed = len(self) if self._is_listed else 0
         while listed < len(self):
-            listed = many.list_games(self.rows, self.tables, self._out, ids, offsets, listed)
+            listed = many.list_games(self._rows, self.tables, self._out, self._ids, self._offsets, listed)
             if listed < len(self):
-                ids = np.concatenate([ids, np.empty_like(ids)])
-        return ids[: offsets[-1]], offsets
+                self._ids = np.concatenate([self._ids, np.empty_like(self._ids)])
+        self._is_listed = True
+        ids, offsets = self._ids[: self._offsets[-1]], self._offsets[:]
+        ids.flags.writeable = offsets.flags.writeable = False
+        return ids, offsets
 
     def step(self, actions: ArrayLike) -> None:
         """One action in each game; what it holds for a game that is over is not looked at.
@@ -106,7 +129,18 @@ class ArenaBatch:
         chosen = np.array(actions, np.int64, order="C")
         if chosen.shape != (len(self),):
             raise ValueError(f"a batch of {len(self)} games takes as many actions, not {chosen.shape}")
-        illegal = many.step_games(self.rows, self.tables, self._stream, self._out, chosen)
+        self.legal()
+        illegal = many.step_games(
+            self._rows,
+            self.tables,
+            self._played,
+            self._stream,
+            self._out,
+            self._ids,
+            self._offsets,
+            chosen,
+        )
+        self._is_listed = illegal >= 0
         if illegal >= 0:
             seat = int(self.to_act[illegal])
             raise RuleError(
@@ -116,6 +150,14 @@ class ArenaBatch:
                 game=illegal,
                 action=int(chosen[illegal]),
             )
+
+    def observe(self) -> NDArray[np.int8]:
+        """What `to_act` may know of each game (seat 0 of those that are over): games × `observe.SIZE`, by the
+        planes of `baohuang.arena.kernels.observe`.
+        """
+        observations = np.empty((len(self), observe.SIZE), np.int8)
+        observe.observe_games(self._rows, self.tables, self._played, observations)
+        return observations
 
     def game(self, index: int) -> ArenaState:
         """A copy of one of the games."""

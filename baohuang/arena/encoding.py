@@ -9,7 +9,7 @@ on the hand: the first ones in deck order.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -42,7 +42,6 @@ from baohuang.rules.cards import (
 )
 from baohuang.rules.errors import Reason, RuleError
 from baohuang.rules.legal import revealing_card
-from baohuang.rules.plays import require_shape
 from baohuang.rules.ruleset import RuleSet
 from baohuang.rules.state import State
 
@@ -77,11 +76,13 @@ class ActionSpace:
         """The space of a rule set; equal rule sets share it."""
         return ActionSpace(rules)
 
-    @property
+    @cached_property
     def table(self) -> NDArray[np.int8]:
-        """What every id means, size × 8 (`COLUMNS`): its kind as index in `list(ActionKind)`, −1 for the ids
-        that no action has, and the parts of a play. `rank` is 0 … 12, −1 for jokers alone; `plain` counts the
-        cards of that rank without `fillers`; `card` is that of a call or gift, else −1.
+        """What every id means, size × 8 (`COLUMNS`), read-only.
+
+        Its kind as index in `list(ActionKind)`, −1 for the ids that no action has, and the parts of a play.
+        `rank` is 0 … 12, −1 for jokers alone; `plain` counts the cards of that rank without `fillers`; `card`
+        is that of a call or gift, else −1.
         """
         kinds = list(ActionKind)
         table = np.zeros((self.size, len(COLUMNS)), np.int8)
@@ -109,6 +110,7 @@ class ActionSpace:
         )
         for column, part in enumerate(parts, start=1):
             plays[:, column] = np.where(used, part, -1)
+        table.flags.writeable = False
         return table
 
     def encode(self, action: Action, mark: Card | None = None) -> int:
@@ -130,7 +132,7 @@ class ActionSpace:
         return number
 
     def _encode_play(self, cards: Hand, mark: Card | None) -> int:
-        shape = require_shape(self.rules, cards)
+        shape = self.rules.require_shape(cards)
         marked = 0 if mark is None else cards.count(mark)
         jokers = (5 * shape.small + shape.big) * self._marks + marked
         if not shape.plain:

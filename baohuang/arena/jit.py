@@ -21,6 +21,7 @@ import numba
 # Numba's annotations lack what is used here of its settings and options.
 _numba: Final[Any] = numba
 _config: Final = _numba.config
+_types: Final = _numba.types
 
 _KERNELS: Final = Path(__file__).parent / "kernels"
 _RULES: Final = Path(__file__).parents[1] / "rules"
@@ -41,14 +42,33 @@ _OPTIONS: Final = {
 
 def inner(function: _Function) -> _Function:
     """Compiles a function that only kernels call: it becomes part of each. Python must not call it."""
-    # Nothing calls it from outside, so it gets no wrappers: they would double the time of compilation.
-    return cast(_Function, _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
+    return _compiled_once(function, forceinline=False)
 
 
 def hot(function: _Function) -> _Function:
     """As `inner`, and always inlined: a call hands over some twenty numbers for three arrays."""
-    options = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(_Function, _numba.njit(forceinline=True, **options)(function))
+    return _compiled_once(function, forceinline=True)
+
+
+def _compiled_once(function: _Function, *, forceinline: bool) -> _Function:
+    # Nothing calls it from outside, so it gets no wrappers: they would double the time of compilation.
+    dispatcher = _numba.njit(
+        forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS
+    )(function)
+    template_of = dispatcher.get_call_template
+
+    def template_of_whole_numbers(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        # A seat comes as a literal, or out of a row as 16 bits: all are one type, else each makes a version.
+        return template_of(tuple(map(_wide, arguments)), keywords)
+
+    dispatcher.get_call_template = template_of_whole_numbers
+    return cast(_Function, dispatcher)
+
+
+def _wide(kind: Any) -> Any:
+    """The type of an argument of an inner function: signed whole numbers have 64 bits."""
+    plain = _types.unliteral(kind)
+    return _types.int64 if isinstance(plain, _types.Integer) and plain.signed else plain
 
 
 def kernel(function: _Function) -> _Function:

@@ -67,13 +67,13 @@ def simulate(  # noqa: PLR0913 - all but three have a default that most callers 
     tables, size = compile_tables(rules), space_size(rules)
     word = np.uint64(check_seed(seed))
     # Copies throughout: Numba compiles anew for an array that is read-only or laid out otherwise.
-    players = np.array(np.broadcast_to(_policy_ids(policies), (games, layout.SEATS)), order="C")
-    drawers = np.array(np.broadcast_to(np.asarray(first_drawers, np.int64), (games,)), order="C")
-    if games and not (drawers.min() >= 0 and drawers.max() < layout.SEATS):
+    players = _per_game(_policy_ids(policies), games, (layout.SEATS,))
+    drawers = _per_game(np.asarray(first_drawers, np.int64), games, ())
+    if drawers.size and not (drawers.min() >= 0 and drawers.max() < layout.SEATS):
         raise ValueError("a first drawer is a seat, 0 to 4")
     owed = _dues(rules, games, dues)
     given = _deals(rules, games, deals)
-    results = np.zeros((games, layout.ROW - layout.RESULT), np.int16)
+    results = np.empty((games, layout.ROW - layout.RESULT), np.int16)
     actions = np.zeros((games, layout.SEATS), np.int32)
 
     def play(begin: int, end: int) -> None:
@@ -81,10 +81,10 @@ def simulate(  # noqa: PLR0913 - all but three have a default that most callers 
             tables,
             word,
             first_game + begin,
-            players[begin:end],
-            drawers[begin:end],
-            owed[begin:end],
-            given[begin:end],
+            players[begin:end] if len(players) > 1 else players,
+            drawers[begin:end] if len(drawers) > 1 else drawers,
+            owed[begin:end] if len(owed) > 1 else owed,
+            given[begin:end] if len(given) > 1 else given,
             results[begin:end],
             actions[begin:end],
             np.empty(layout.ROW, np.int16),
@@ -102,6 +102,12 @@ def simulate(  # noqa: PLR0913 - all but three have a default that most callers 
     return _results(results, actions)
 
 
+def _per_game(values: NDArray[np.int64], games: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Values of that shape as an array of one for all games, or of one for each of them."""
+    one_for_all = values.ndim <= len(shape)
+    return np.array(np.broadcast_to(values, (1 if one_for_all else games, *shape)), order="C")
+
+
 def _policy_ids(policies: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
     names = np.asarray(policies)
     unknown = set(names.ravel().tolist()) - set(POLICIES)
@@ -111,10 +117,10 @@ def _policy_ids(policies: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
 
 
 def _dues(rules: RuleSet, games: int, dues: ArrayLike | None) -> NDArray[np.int64]:
-    shape = (games, layout.MOST_DUES, 3)
+    shape = (layout.MOST_DUES, 3)
     if dues is None:
-        return np.full(shape, -1, np.int64)
-    owed = np.array(np.broadcast_to(np.asarray(dues, np.int64), shape), order="C")
+        return np.full((1, *shape), -1, np.int64)
+    owed = _per_game(np.asarray(dues, np.int64), games, shape)
     used = owed[owed[:, :, 0] >= 0]
     check_dues(rules, len(used) > 0)
     seats = used[:, 1:]
@@ -125,7 +131,7 @@ def _dues(rules: RuleSet, games: int, dues: ArrayLike | None) -> NDArray[np.int6
 
 def _deals(rules: RuleSet, games: int, deals: ArrayLike | None) -> NDArray[np.int8]:
     if deals is None:
-        return np.zeros((games, *NO_DEALS.shape), np.int8)
+        return np.zeros((1, *NO_DEALS.shape), np.int8)
     given = np.array(deals, np.int8, order="C")
     if given.ndim != 4 or given.shape[0] != games or given.shape[2:] != (layout.SEATS, layout.KINDS):
         raise ValueError(f"deals are games × R × 5 × 56 counts, not {given.shape}")
@@ -137,8 +143,6 @@ def _results(results: NDArray[np.int16], actions: NDArray[np.int32]) -> Results:
     def column(field: int, width: int) -> NDArray[np.int16]:
         return results[:, field - layout.RESULT :][:, :width]
 
-    dues = column(layout.OWED, 3 * layout.MOST_DUES).reshape(-1, layout.MOST_DUES, 3).copy()
-    dues[np.arange(layout.MOST_DUES) >= column(layout.OWED_COUNT, 1)] = -1
     return Results(
         scores=column(layout.SCORES, layout.SEATS),
         places=column(layout.PLACES, layout.SEATS),
@@ -148,5 +152,5 @@ def _results(results: NDArray[np.int16], actions: NDArray[np.int32]) -> Results:
         multipliers=results[:, layout.MULTIPLIER - layout.RESULT],
         actions=actions,
         next_first_drawers=results[:, layout.NEXT_FIRST - layout.RESULT],
-        dues=dues,
+        dues=column(layout.OWED, 3 * layout.MOST_DUES).reshape(-1, layout.MOST_DUES, 3),
     )

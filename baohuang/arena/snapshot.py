@@ -14,6 +14,7 @@ from baohuang.arena.kernels.layout import NONE, Row
 from baohuang.arena.tables import DUE_KINDS, SOLOS
 from baohuang.rules.actions import ActionKind
 from baohuang.rules.cards import CARDS, RANK_OF, Hand
+from baohuang.rules.cover import Shape
 from baohuang.rules.errors import Reason, RuleError, RuleSetError
 from baohuang.rules.events import Step
 from baohuang.rules.outcome import Due, Outcome, Termination
@@ -54,7 +55,8 @@ def row_of(state: State) -> Row:
     if public.step is Step.NONCES:
         raise RuleError(Reason.NOT_STARTED, "the cards are not dealt yet")
     row = np.zeros(layout.ROW, np.int16)
-    row[layout.CARRIED : layout.CARRIED + layout.KINDS] = count_kinds(hidden.carried)
+    if hidden.carried:
+        row[layout.CARRIED : layout.CARRIED + layout.KINDS] = count_kinds(hidden.carried)
     row[layout.DECK : layout.DECK + layout.KINDS] = _counts(public.deck)[0]
     put_hands(row, hidden.hands)
     row[layout.DEALS] = layout.DEALS_GIVEN if public.given_deal else layout.DEALS_FROM_KEY
@@ -70,6 +72,7 @@ def row_of(state: State) -> Row:
     _put_table(row, public)
     _put_gifts(row, hidden, tribute=public.step is Step.TRIBUTE)
     row[layout.PLACES : layout.PLACES + 5] = [place or 0 for place in public.places]
+    row[layout.PLAYING] = seat_set([seat for seat in SEATS if not public.places[seat]])
     row[layout.MULTIPLIER] = 1
     row[layout.NEXT_FIRST] = NONE
     row[layout.ROLES : layout.ROLES + 5] = NONE
@@ -85,8 +88,11 @@ def count_kinds(cards: Iterable[int]) -> NDArray[np.int16]:
 
 def put_hands(row: Row, hands: Sequence[Hand]) -> None:
     """Writes the five hands with what is counted of them."""
-    kinds, ranks, levels = zip(*map(_counts, hands), strict=True)
-    row[layout.HANDS : layout.SIZES] = np.concatenate([*kinds, *ranks, *levels])  # they stand side by side
+    for seat, hand in enumerate(hands):
+        kinds, ranks, levels = _counts(hand)
+        for field, counts in ((layout.HANDS, kinds), (layout.RANKS, ranks), (layout.LEVELS, levels)):
+            start = field + seat * len(counts)
+            row[start : start + len(counts)] = counts
     row[layout.SIZES : layout.SIZES + 5] = [len(hand) for hand in hands]
 
 
@@ -108,7 +114,7 @@ def hand_of(row: Row, seat: Seat) -> Hand:
 
 def seat_set(seats: Iterable[Seat]) -> int:
     """A set of seats as the kernels write it."""
-    return sum(1 << seat for seat in seats)
+    return sum([1 << seat for seat in seats])
 
 
 def seats_of(number: int) -> tuple[Seat, ...]:
@@ -148,14 +154,21 @@ def _put_opening(row: Row, public: PublicState, hidden: HiddenState) -> None:
 
 def _put_table(row: Row, public: PublicState) -> None:
     table = public.table
-    row[layout.OWNER] = row[layout.STRENGTH] = NONE
+    row[layout.OWNER] = row[layout.STRENGTH] = row[layout.SHAPE] = NONE
     if table is not None:
         row[layout.OWNER] = table.seat
-        row[layout.STRENGTH : layout.STRENGTH + 4] = table.shape
+        put_shape(row, table.shape)
     row[layout.PASSES] = public.passes
     row[layout.CLEARED_COUNT] = len(public.cleared)
     for number, debt in enumerate(public.cleared):
         row[layout.CLEARED + 2 * number :][:2] = debt
+
+
+def put_shape(row: Row, shape: Shape) -> None:
+    """Writes the shape of the play to beat."""
+    row[layout.STRENGTH : layout.STRENGTH + 4] = shape
+    if shape.strength != layout.TOP and shape.plain <= layout.MOST_PLAIN:
+        row[layout.SHAPE] = layout.JOKER_CHOICES * shape.plain + 5 * shape.small + shape.big
 
 
 def _put_gifts(row: Row, hidden: HiddenState, *, tribute: bool) -> None:

@@ -21,7 +21,7 @@ from baohuang.rules.cards import CARDS, Card, Hand
 from baohuang.rules.commands import Start
 from baohuang.rules.errors import Reason, RuleError, RuleSetError
 from baohuang.rules.outcome import Due, Termination
-from baohuang.rules.roles import Seat, check_seat
+from baohuang.rules.roles import Role, Seat, check_seat
 from baohuang.rules.ruleset import RuleSet
 from baohuang.rules.setup import start
 from baohuang.rules.state import State
@@ -265,6 +265,11 @@ class ArenaState:
     def places(self) -> tuple[int, ...]:
         """The five places, 1 … 5, 0 for those not (yet) taken."""
         return tuple(self.row[layout.PLACES : layout.PLACES + 5].tolist())
+
+    def roles(self) -> tuple[Role, ...] | None:
+        """The five roles once the hand was played to its end, else None."""
+        roles = self.row[layout.ROLES : layout.ROLES + 5].tolist()
+        return None if layout.NONE in roles else tuple(list(Role)[role] for role in roles)
 
     @property
     def termination(self) -> Termination | None:

@@ -26,6 +26,7 @@ from baohuang.rules.outcome import Due, DueKind
 from baohuang.rules.roles import SEATS, Solo
 from baohuang.rules.ruleset import AllRefuse, OpenGuard, Rebellion, RuleSet, Throne
 from baohuang.rules.state import HiddenState, PublicState, State
+from baohuang.rules.views import view
 
 THRONES: Final = {
     Throne.FIXED: layout.THRONE_FIXED,
@@ -107,6 +108,18 @@ def _options(rules: RuleSet) -> Iterator[tuple[int, int]]:
     giver, other, *_ = scoring.refused_outcome(_public(rules), 0).scores
     yield layout.T_REFUSED_GIVER, giver
     yield layout.T_REFUSED_OTHER, other
+    yield layout.T_COUNTS_SHOWN, most_shown(rules)
+
+
+def most_shown(rules: RuleSet) -> int:
+    """Up to how many cards of another seat their number is seen (`show_counts`, R11.1); −1 for never."""
+    size = len(rules.deck)
+    hidden = HiddenState(seed=None, salt=None)
+    for count in range(size + 1):
+        public = _public(rules, counts=(0, count, 0, 0, 0))
+        if view(State(0, public, hidden), None).public.counts[1] is None:
+            return count - 1
+    return size
 
 
 def most_marked(rules: RuleSet) -> int:
@@ -136,7 +149,9 @@ def _sections(rules: RuleSet) -> Iterator[tuple[int, Sequence[int] | NDArray[np.
     yield layout.S_PAIR, list(_pair_scores(rules))
     yield layout.S_SOLO, list(_solo_scores(rules))
     yield layout.S_TRIBUTE, list(_tribute())
-    yield layout.S_COVER, _cover(rules.cover)
+    yield layout.S_COVER, _cover(rules.cover).ravel()
+    yield layout.S_LEAST, _least(rules.cover)
+    yield layout.S_COUNTS, np.bincount(rules.deck, minlength=layout.KINDS).tolist()
     yield layout.S_CODES, play_codes(rules)
 
 
@@ -158,7 +173,7 @@ def _order(choose: Callable[[Hand], Hand]) -> list[int]:
     return [*order, *[layout.NONE] * (layout.ORDER - len(order))]
 
 
-def _public(rules: RuleSet, **fields: int | bool) -> PublicState:
+def _public(rules: RuleSet, **fields: object) -> PublicState:
     return PublicState(rules, first_drawer=0, dues=(), commitment=None, **fields)  # type: ignore[arg-type]
 
 
@@ -237,7 +252,21 @@ def _cover(cover: CoverTable) -> NDArray[np.int32]:
                 if p <= layout.MOST_PLAIN:
                     masks[2 * twos + higher, number, 5 * s + b] |= 1 << p
     masks.flags.writeable = False
-    return masks.ravel()
+    return masks
+
+
+@lru_cache(maxsize=16)
+def _least(cover: CoverTable) -> NDArray[np.int32]:
+    """By shape of the table and jokers held: the least number of plain cards in a play that beats it, all of
+    them higher or twos; 0 if jokers alone can do it, `NEVER` if nothing can.
+    """
+    masks = np.bitwise_or(*_cover(cover)[[1, 3]]).reshape(layout.COVER_SHAPES, 5, 5)
+    for jokers in (1, 2):  # of those held any number may be played
+        masks = np.bitwise_or.accumulate(masks, axis=jokers)
+    least = np.full(masks.shape, layout.NEVER, np.int32)
+    for plain in range(layout.MOST_PLAIN, -1, -1):
+        least[masks >> plain & 1 > 0] = plain
+    return least.ravel()
 
 
 def play_codes(rules: RuleSet) -> NDArray[np.int32]:

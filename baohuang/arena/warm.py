@@ -18,3 +18,4 @@ def warm_up() -> None:
     batch = ArenaBatch(rules, 1)
     batch.reset(0)
     batch.step(batch.legal()[0][:1])
+    batch.observe()

@@ -9,9 +9,20 @@
 """
 
 from baohuang.bots.bot import Bot, BotError
+from baohuang.bots.choice import Candidate, Choice
 from baohuang.bots.greedy import GreedyBot
 from baohuang.bots.random import RandomBot
 from baohuang.bots.registry import BOT_NAMES, make_bot
 from baohuang.bots.runner import play_game
 
-__all__ = ["BOT_NAMES", "Bot", "BotError", "GreedyBot", "RandomBot", "make_bot", "play_game"]
+__all__ = [
+    "BOT_NAMES",
+    "Bot",
+    "BotError",
+    "Candidate",
+    "Choice",
+    "GreedyBot",
+    "RandomBot",
+    "make_bot",
+    "play_game",
+]

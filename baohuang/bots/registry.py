@@ -22,5 +22,5 @@ def make_bot(name: str, *, seed: int = 0) -> Bot:
     """A built-in bot; `seed` makes its chances repeatable. Raises `BotError` for an unknown name."""
     maker = _MAKERS.get(name)
     if maker is None:
-        raise BotError(Reason.UNKNOWN_OPTION, f"no bot {name!r}; there are {', '.join(BOT_NAMES)}", bot=name)
+        raise BotError(Reason.UNKNOWN_BOT, f"no bot {name!r}; there are {', '.join(BOT_NAMES)}", bot=name)
     return maker(seed)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baohuang.bots.bot import Bot, BotError
+from baohuang.bots.choice import checked_choice
 from baohuang.game import Game
-from baohuang.rules.actions import Action, ActionKind
-from baohuang.rules.cards import Card
-from baohuang.rules.errors import BaohuangError, Reason
+from baohuang.rules.errors import BaohuangError
 from baohuang.rules.outcome import Outcome
 from baohuang.rules.roles import SEATS, Seat
 
@@ -36,19 +35,9 @@ def play_game(game: Game, bots: Sequence[Bot], *, time_limit: float | None = Non
 
 
 def _move(game: Game, seat: Seat, bot: Bot, time_limit: float | None) -> None:
-    answer: object = bot.choose(game.view(seat), game.legal_actions(seat), time_limit)
-    who = f"bot {bot.name} in seat {seat}"
-    if not isinstance(answer, Action) or not _is_well_made(answer):
-        raise BotError(Reason.MALFORMED_ACTION, f"{who} answered no action", clause="R12", seat=seat)
+    answer = bot.choose(game.view(seat), game.legal_actions(seat), time_limit)
     try:
-        game.apply(seat, answer)
+        game.apply(seat, checked_choice(answer).choice.action)
     except BaohuangError as error:
-        raise BotError(error.reason, f"{who}: {error.message}", clause=error.clause, seat=seat) from error
-
-
-def _is_well_made(action: Action) -> bool:
-    """Whether its parts are what they must be; a bot may have put anything into them."""
-    kind, cards = tuple[object, object](action)
-    if not isinstance(kind, ActionKind) or not isinstance(cards, tuple):
-        return False
-    return all(isinstance(card, Card) for card in cards)
+        message = f"bot {bot.name} in seat {seat}: {error.message}"
+        raise BotError(error.reason, message, clause=error.clause, seat=seat) from error

@@ -4,7 +4,10 @@ import sys
 
 
 def main() -> None:
-    """Runs the command with this process's arguments and exits: 0 done, 1 failed, 2 used wrongly."""
+    """Runs the command with this process's arguments and exits.
+
+    0: done. 1: failed. 2: used wrongly, or a check that cannot tell.
+    """
     try:
         from baohuang.cli.app import run
     except ModuleNotFoundError as error:

@@ -6,12 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
-from baohuang.cli import deal, play, record, rules
+import baohuang
+from baohuang.cli import bots, deal, play, record, rules
 from baohuang.rules.errors import BaohuangError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("play")(play.play)
+app.add_typer(bots.app, name="bots")
 app.add_typer(record.app, name="record")
 app.add_typer(deal.app, name="deal")
 app.add_typer(rules.app, name="rules")
@@ -28,10 +29,7 @@ app.add_typer(rules.app, name="rules")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        try:
-            print(f"baohuang {version('baohuang')}")
-        except PackageNotFoundError:
-            print("baohuang (not installed)")
+        print(f"baohuang {baohuang.__version__}")
         raise typer.Exit
 
 
@@ -47,6 +45,8 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; gives back its exit code. A failure is one line on stderr, never a traceback."""
+    if sys.stdout is None:
+        return _fail("standard output is closed", 1)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character is shown its code instead.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,11 @@ LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of th
 
 def read_record(path: str) -> Record:
     """The record in a file, form checked only; raises `RecordError` or `OSError`."""
-    return Record.loads(sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes())
+    if path != "-":
+        return Record.loads(Path(path).read_bytes())
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "closed", "standard input")
+    return Record.loads(sys.stdin.buffer.read())
 
 
 def write_record(path: str, record: Record) -> None:

@@ -10,6 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from baohuang.bots import BOT_NAMES, make_bot, play_game
+from baohuang.bots.hosts import open_host
+from baohuang.bots.hosts.spec import is_built_in
+from baohuang.bots.referee import Asked, play_games
 from baohuang.cli.files import LanguageOption, write_record
 from baohuang.cli.words import text
 from baohuang.game import Game
@@ -18,7 +21,7 @@ from baohuang.rules.outcome import Outcome
 from baohuang.rules.roles import SEATS
 from baohuang.rules.ruleset import PRESETS, RuleSet
 from baohuang.rules.shuffle import SALT_BYTES
-from baohuang.words import Language, name_of, place_name, seat_name
+from baohuang.words import Language, name_of, place_name, rules_name, seat_name
 
 _SEEDS = 1 << 64
 
@@ -37,7 +40,11 @@ def play(
         typer.Option(metavar="HEX", help=f"{SALT_BYTES} bytes; makes the record hold a commitment."),
     ] = None,
     bots: Annotated[
-        str, typer.Option(metavar="NAME,…", help=f"Five bots, seat 0 first: {', '.join(BOT_NAMES)}.")
+        str,
+        typer.Option(
+            metavar="BOT,…",
+            help=f"Five bots, seat 0 first: {', '.join(BOT_NAMES)}, or as in `baohuang bots check`.",
+        ),
     ] = "greedy,greedy,greedy,greedy,greedy",
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where the record goes; - is standard output.")
@@ -52,14 +59,33 @@ def play(
         seed = secrets.randbelow(_SEEDS)
     rule_set = RuleSet.preset(rules, **_options(option or []))
     game = Game.start(Start(rule_set, seed=seed, salt=_salt(salt)))
-    outcome = play_game(
-        game, [make_bot(name, seed=seed * len(SEATS) + seat) for seat, name in enumerate(names)]
-    )
+    faults = _play(game, names, seed * len(SEATS))
+    outcome = game.outcome
+    if outcome is None:
+        raise RuntimeError("the hand is not over")
     if out is not None:
         write_record(out, game.record())
     console = Console(stderr=out == "-", highlight=False)
-    console.print(f"{rule_set}  seed={seed}  {name_of(outcome.termination, lang)}")
+    told = lang.say(str(rule_set), rules_name(rule_set, lang))
+    console.print(text(lang, "played", rules=told, seed=seed, how=name_of(outcome.termination, lang)))
     console.print(_result(outcome, names, lang))
+    for each in faults:
+        line = f"{seat_name(each.seat, lang)} {names[each.seat]}: {each.fault}"
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def _play(game: Game, bots: list[str], seed: int) -> tuple[Asked, ...]:
+    """Plays a game to its end; gives what its bots did wrong. Built-in ones are trusted, and not timed."""
+    if all(map(is_built_in, bots)):
+        play_game(game, [make_bot(name, seed=seed + seat) for seat, name in enumerate(bots)])
+        return ()
+    hosts = {name: open_host(name, shows_output=True) for name in bots}
+    try:
+        [played] = play_games([game], [[hosts[name] for name in bots]], seed=seed)
+    finally:
+        for host in hosts.values():
+            host.close()
+    return played.faults
 
 
 def _options(pairs: list[str]) -> dict[str, str]:

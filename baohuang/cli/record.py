@@ -13,6 +13,8 @@ from baohuang.rules.events import Viewer, redact
 from baohuang.rules.roles import SEATS
 from baohuang.words import Language
 
+INCOMPLETE = 2
+
 app = typer.Typer(help="Read and check the records of games.", rich_markup_mode=None)
 
 
@@ -36,11 +38,25 @@ def show(
 
 @app.command("check")
 def check(record: RecordFile) -> None:
-    """Replay a record by the rules; exit 1 with the line and reason of the first fault, if there is one."""
-    events, state = replay(read_record(record))
-    outcome = state.public.outcome
-    stands = f"running, step {state.public.step}" if outcome is None else f"over, {outcome.termination}"
-    print(f"{len(events)} events of {state.public.rules}, all possible; the hand is {stands}")
+    """Replay a record by the rules, step by step.
+
+    Exit 0: a whole hand, every step of it possible. 1: a fault, told with its line and reason; a record that
+    stops in the middle of a move has one, and so has a file that cannot be read. 2: no fault, and no whole
+    hand either: the record of a running game (or one cut off between two moves), or a viewer's, in which
+    cards are hidden.
+    """
+    read = read_record(record)
+    told = f"{len(read.events)} events"
+    if read.first_hidden():
+        game = "a finished game" if read.is_over else "a running game"
+        print(f"{told} of {game} as a viewer sees it: what is hidden cannot be checked")
+        raise typer.Exit(INCOMPLETE)
+    public = replay(read)[1].public
+    told += f" of {public.rules}, all possible"
+    if public.outcome is None:
+        print(f"{told}; a running game, step {public.step}")
+        raise typer.Exit(INCOMPLETE)
+    print(f"{told}; the hand is over, {public.outcome.termination}")
 
 
 def _viewer(word: str) -> Viewer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rich.cells import cell_len
+
 from baohuang.cli.words import text
 from baohuang.phrases import how_it_ended, phrase_of, plain_text
 from baohuang.record import Record
@@ -12,7 +14,7 @@ from baohuang.rules.cards import format_cards
 from baohuang.rules.events import Event
 from baohuang.rules.outcome import Outcome
 from baohuang.rules.roles import SEATS, Seat
-from baohuang.words import Language, name_of, place_name, seat_name
+from baohuang.words import Language, name_of, place_name, rules_name, seat_name
 
 _WIDTH = 100
 
@@ -76,7 +78,8 @@ class _Transcript:
                     yield f"  {remark}"
 
     def _started(self, event: ev.GameStarted) -> Iterator[str]:
-        yield self._say("rules", rules=event.rules)
+        rules = self._language.say(str(event.rules), rules_name(event.rules, self._language))
+        yield self._say("rules", rules=rules)
         if event.seed is not None:
             yield self._say("seed", seed=event.seed)
         if event.commitment is not None:
@@ -89,8 +92,12 @@ class _Transcript:
         yield self._say("redeal" if event.redeal else "deal", redeal=event.redeal)
         for seat in SEATS:
             hand = event.hands[seat]
-            cards = self._say("hidden") if hand is None else f"{format_cards(hand)} ({len(hand)})"
-            yield from _wrapped(f"  {self._seat(seat)}: ", cards.split(" "), " ")
+            start = "  " + self._say("hand", seat=self._seat(seat))
+            if hand is None:
+                yield start + self._say("hidden")
+            else:
+                cards = format_cards(hand) + self._say("count", count=len(hand))
+                yield from _wrapped(start, cards.split(" "), " ")
         self._has_opened = False
 
     def _open(self) -> Iterator[str]:
@@ -101,7 +108,7 @@ class _Transcript:
     def _close_trick(self) -> Iterator[str]:
         if self._moves:
             self._trick += 1
-            yield from _wrapped(f"{self._say('trick', number=self._trick)}: ", self._moves, " · ")
+            yield from _wrapped(self._say("trick", number=self._trick), self._moves, " · ")
             for remark in self._remarks:
                 yield f"  {remark}"
         self._moves, self._remarks = [], []
@@ -127,12 +134,12 @@ class _Transcript:
 
 
 def _wrapped(start: str, parts: list[str], separator: str) -> Iterator[str]:
-    """`parts` in lines of at most about 100 characters, never cut within a part."""
+    """`parts` in lines of at most about 100 columns, never cut within a part."""
     line = start
     first = True
     for part in parts:
         piece = part if first else separator + part
-        if not first and len(line) + len(piece) > _WIDTH:
+        if not first and cell_len(line) + cell_len(piece) > _WIDTH:
             yield line
             line = "    " + part
         else:

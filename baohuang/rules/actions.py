@@ -60,7 +60,7 @@ class Action(NamedTuple):
         Raises `CardError` for what is no kind, no card, or a wrong number of cards.
         """
         well_formed = type(kind) is ActionKind and isinstance(cards, tuple)
-        if not well_formed or any(type(card) is not Card for card in cards):
+        if not well_formed or not _ONLY_CARDS.issuperset(map(type, cards)):
             raise CardError(
                 Reason.MALFORMED_ACTION,
                 "an action is an ActionKind and a tuple of Cards, or a text",
@@ -75,7 +75,7 @@ class Action(NamedTuple):
                 clause="R12",
                 kind=str(kind),
             )
-        return cls(kind, tuple(sorted(cards)))
+        return cls(kind, tuple(cards if len(cards) == 1 else sorted(cards)))
 
     @classmethod
     def play(cls, cards: str | tuple[Card, ...]) -> Action:
@@ -90,6 +90,7 @@ class Action(NamedTuple):
 
 
 _KINDS: Final = {kind.value: kind for kind in ActionKind}
+_ONLY_CARDS: Final = frozenset({Card})
 _MOST_CARDS: Final = 216
 _CARD_NUMBERS: Final = {
     ActionKind.CALL: (1, 1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Self
 
 from baohuang.rules.errors import CardError, Reason
 
@@ -26,10 +26,19 @@ class Card(int):
     """One card of the 56 kinds, as a number in deck order (R2.6): 3c … 2s, SJ, GJ, BJ, EJ.
 
     The number is the order among equals everywhere, so hands are plain sorted tuples. The four copies of a
-    kind are equal. `Card(0)` is the three of clubs; `str(card)` the two-letter text.
+    kind are equal. `Card(0)` is the three of clubs; `str(card)` the two-letter text. Raises `CardError` for
+    a number that is none of a card.
     """
 
     __slots__ = ()
+
+    def __new__(cls, number: int) -> Self:
+        if type(number) not in (int, cls) or not 0 <= number < len(CARD_NAMES):
+            raise CardError(
+                Reason.MALFORMED_CARD,
+                f"{str(number)[:20]!r} is no card: they count from 0 to {len(CARD_NAMES) - 1}",
+            )
+        return super().__new__(cls, number)
 
     @property
     def rank(self) -> Rank:
@@ -73,6 +82,8 @@ def parse_card(text: str) -> Card:
 
 def parse_cards(text: str) -> Hand:
     """Cards of a text separated by spaces, in deck order; `""` gives no cards. Raises `CardError`."""
+    if not isinstance(text, str):
+        raise CardError(Reason.MALFORMED_CARD, f"{str(text)[:20]!r} is no text of cards")
     return tuple(sorted([parse_card(word) for word in text.split()]))
 
 
@@ -90,8 +101,11 @@ def _parse_ranked_card(word: str) -> Card:
 
 
 def format_cards(cards: Iterable[Card]) -> str:
-    """The texts of cards, separated by spaces: `parse_cards` reads them back."""
-    return " ".join([CARD_NAMES[card] for card in cards])
+    """The texts of cards, separated by spaces: `parse_cards` reads them back. Raises `CardError`."""
+    try:
+        return " ".join([CARD_NAMES[card] for card in cards])
+    except (TypeError, IndexError):
+        raise CardError(Reason.MALFORMED_CARD, "only Cards have texts of cards") from None
 
 
 def build_deck(low_rank: Rank, missing: Hand, *, marked: bool) -> Hand:

@@ -1,8 +1,8 @@
 """What beats what: the cover relation of R4.1, defined once and compiled into tables.
 
 A play is described by its `Shape`. A group of cards beats one card; play A beats play T when A can be cut
-into exactly one such group for each card of T. The groups are data: `SINGLE`'s row, one card on a lower
-one, holds everywhere, and each `Group` adds one that an option or preset allows.
+into exactly one such group for each card of T. That one card beats a lower one holds everywhere; each
+`Group` adds one more that an option or preset allows, as data.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from baohuang.rules.commands import (
     StopAutoPlay,
 )
 from baohuang.rules.errors import Reason, RuleError
-from baohuang.rules.events import Event, Step
+from baohuang.rules.events import AutoPlayReason, Event, ForfeitReason, Step
 from baohuang.rules.flow import Flow
 from baohuang.rules.play import pass_turn, play_cards
 from baohuang.rules.roles import Seat, check_seat
@@ -76,12 +76,12 @@ def _auto_act(flow: Flow, command: AutoAct) -> None:
 
 def _do(flow: Flow, seat: Seat, action: Action) -> None:
     state = flow.state
-    step = state.public.step
-    if step is not Step.PLAY:
+    if state.public.step is not _PLAY_STEP:
         _check_turn(state, seat)
         answer(flow, seat, action)
         return
-    if action.kind in _DECLARATIONS:
+    kind = action.kind
+    if kind in _DECLARATIONS:
         raise RuleError(
             Reason.TOO_LATE_TO_DECLARE,
             f"{action}: nothing can be declared once play has begun",
@@ -89,9 +89,9 @@ def _do(flow: Flow, seat: Seat, action: Action) -> None:
             action=str(action),
         )
     _check_turn(state, seat)
-    if action.kind is ActionKind.PLAY:
+    if kind is _PLAY:
         play_cards(flow, seat, action.cards)
-    elif action.kind is ActionKind.PASS:
+    elif kind is _PASS:
         pass_turn(flow, seat)
     else:
         raise RuleError(Reason.WRONG_STEP, f"{action}: the step is play", clause="R5.0", action=str(action))
@@ -105,6 +105,7 @@ def _start_auto_play(flow: Flow, command: StartAutoPlay) -> None:
         raise RuleError(Reason.ON_AUTO_PLAY, f"seat {seat} is on auto-play already", clause="R9.1", seat=seat)
     if flow.state.public.forfeited[seat]:
         raise _forfeited(seat)
+    _check_why(command.why, AutoPlayReason, "R9.1")
     flow.emit(ev.AutoPlayStarted(seat, command.why))
 
 
@@ -131,6 +132,7 @@ def _forfeit(flow: Flow, command: Forfeit) -> None:
     _check_running(flow.state)
     if flow.state.public.forfeited[seat]:
         raise _forfeited(seat)
+    _check_why(command.why, ForfeitReason, "R8.5")
     flow.emit(ev.SeatForfeited(seat, command.why))
 
 
@@ -157,14 +159,18 @@ _EXECUTE: Final[dict[type[Any], Callable[[Flow, Any], None]]] = {
 _DECLARATIONS: Final = frozenset(
     {ActionKind.GUARD, ActionKind.REBEL, ActionKind.COUNTER, ActionKind.SOLO, ActionKind.NO}
 )
+_NOT_RUNNING: Final = frozenset({Step.NONCES, Step.OVER})
+# Looking a member up in its enum takes longer than the comparison, and these are made in every move.
+_PLAY_STEP, _PLAY, _PASS = Step.PLAY, ActionKind.PLAY, ActionKind.PASS
 
 
 def _check_running(state: State) -> None:
     step = state.public.step
+    if step not in _NOT_RUNNING:
+        return
     if step is Step.OVER:
         raise RuleError(Reason.GAME_OVER, "the hand is over")
-    if step is Step.NONCES:
-        raise RuleError(Reason.NOT_STARTED, "the cards are not dealt yet")
+    raise RuleError(Reason.NOT_STARTED, "the cards are not dealt yet")
 
 
 def _check_turn(state: State, seat: Seat) -> None:
@@ -186,6 +192,15 @@ def _check_turn(state: State, seat: Seat) -> None:
         seat=seat,
         to_act=list(public.to_act),
     )
+
+
+def _check_why(why: object, kind: type[AutoPlayReason | ForfeitReason], clause: str) -> None:
+    if not isinstance(why, kind):
+        raise RuleError(
+            Reason.MALFORMED_ACTION,
+            f"{str(why)[:40]!r} is no {kind.__name__}; there are {', '.join(kind)}",
+            clause=clause,
+        )
 
 
 def _forfeited(seat: Seat) -> RuleError:

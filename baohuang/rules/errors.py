@@ -48,6 +48,7 @@ class Reason(StrEnum):
     AUTO_PLAY_FINAL = "AUTO_PLAY_FINAL"
     ALREADY_FORFEITED = "ALREADY_FORFEITED"
     BAD_RECORD = "BAD_RECORD"
+    UNKNOWN_BOT = "UNKNOWN_BOT"
 
 
 class BaohuangError(Exception):

@@ -1,15 +1,14 @@
-"""`evolve`: the state after an event. It trusts the event; `decide` has judged it."""
+"""`evolve` and `fold`: the state after an event, or several. They trust them; `decide` has judged them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, overload
 
 from baohuang.rules import events as ev
 from baohuang.rules.actions import ActionKind
 from baohuang.rules.cards import EMPEROR_JOKER, GUARD_JOKER, without
 from baohuang.rules.events import Event, Step
-from baohuang.rules.plays import find_shape
 from baohuang.rules.roles import SEATS, Seat
 from baohuang.rules.ruleset import OpenGuard, Rebellion, Throne
 from baohuang.rules.state import (
@@ -33,6 +32,20 @@ def evolve(state: State | None, event: Event) -> State:
     before = known(state)
     public, hidden = _EVOLVE[type(event)](before, event)
     return State(before.version + 1, public, hidden)
+
+
+@overload
+def fold(events: Iterable[Event], state: State) -> State: ...
+@overload
+def fold(events: Iterable[Event], state: State | None = None) -> State | None: ...
+def fold(events: Iterable[Event], state: State | None = None) -> State | None:
+    """The state after `state` (None: before the first event) and these events, in order.
+
+    None only if there was no state and no event. As `evolve` it trusts the events.
+    """
+    for event in events:
+        state = evolve(state, event)
+    return state
 
 
 _After = tuple[PublicState, HiddenState]
@@ -236,7 +249,7 @@ def _played(state: State, event: ev.Played) -> _After:
     public, hidden = state.public, state.hidden
     seat = event.seat
     hand = without(hidden.hands[seat], event.cards)
-    shape = known(find_shape(public.rules, event.cards, public.called))
+    shape = known(public.rules.find_shape(event.cards, public.called))
     seen = change(
         public,
         version=state.version + 1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from baohuang.rules.actions import PASS, Action
 from baohuang.rules.cards import GUARD_JOKER, Card
 from baohuang.rules.events import Step
@@ -9,6 +11,8 @@ from baohuang.rules.opening import legal_answers
 from baohuang.rules.plays import legal_plays
 from baohuang.rules.roles import Seat
 from baohuang.rules.state import State
+
+_PLAY_STEP: Final = Step.PLAY
 
 
 def legal_actions(state: State, seat: Seat) -> list[Action]:
@@ -20,7 +24,7 @@ def legal_actions(state: State, seat: Seat) -> list[Action]:
     if seat not in state.to_act:
         return []
     public = state.public
-    if public.step is not Step.PLAY:
+    if public.step is not _PLAY_STEP:
         return legal_answers(state, seat)
     table = public.table
     plays = legal_plays(

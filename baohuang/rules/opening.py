@@ -40,13 +40,14 @@ MOST_YIELDS: Final = 10
 ROUND: Final = 5
 
 
+def is_callable(card: Card, deck: Hand) -> bool:
+    """Whether the deck has the four copies of a card that make it one to call (R5.5)."""
+    return not card.is_joker and deck.count(card) == 4
+
+
 def callable_cards(hand: Hand, deck: Hand) -> list[Card]:
     """The cards that an emperor with `hand` may call, in deck order (R5.5)."""
-    return [
-        card
-        for card in sorted(set(hand))
-        if not card.is_joker and hand.count(card) >= 3 and deck.count(card) == 4
-    ]
+    return [card for card in sorted(set(hand)) if hand.count(card) >= 3 and is_callable(card, deck)]
 
 
 def holds_copies(hand: Hand, number: int) -> bool:

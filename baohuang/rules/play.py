@@ -6,7 +6,7 @@ from baohuang.rules import events as ev
 from baohuang.rules.cards import GUARD_JOKER, THREE, Hand, format_cards, holds
 from baohuang.rules.errors import Reason, RuleError
 from baohuang.rules.flow import Flow
-from baohuang.rules.plays import check_held_back, require_shape
+from baohuang.rules.plays import check_held_back
 from baohuang.rules.roles import SEATS, Seat, Solo, downstream
 from baohuang.rules.scoring import played_outcome
 from baohuang.rules.state import State, in_play, known, next_in_play
@@ -60,7 +60,7 @@ def _check_play(state: State, seat: Seat, cards: Hand) -> None:
             clause="R3.1",
             cards=format_cards(cards),
         )
-    shape = require_shape(public.rules, cards, public.called)
+    shape = public.rules.require_shape(cards, public.called)
     check_held_back(public.rules, hand, cards)
     table = public.table
     if table is not None and not public.rules.cover.beats(shape, table.shape):

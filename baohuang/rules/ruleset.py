@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, Final, Self, get_args, get_type_hints
 
 from baohuang.rules.cards import DECKS, SIX, THREE, Card, Hand, Rank, parse_ranked_cards
-from baohuang.rules.cover import CoverTable
+from baohuang.rules.cover import CoverTable, Shape
 from baohuang.rules.errors import CardError, Reason, RuleSetError
+from baohuang.rules.shapes import find_shape, no_play
 
 
 class Throne(StrEnum):
@@ -66,6 +67,10 @@ class ShowCounts(StrEnum):
     ALWAYS = "always"
     AT_MOST_10 = "at_most_10"
     NEVER = "never"
+
+
+OptionValue = bool | int | StrEnum | None
+"""A value of a part or option of a rule set."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +139,33 @@ class RuleSet:
         """What differs from the preset, as plain values: `RuleSet.preset(name, **options)` is equal."""
         base = PRESETS[self.name]
         changed = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value != getattr(base, field.name):
-                plain = "none" if value is None else str(value) if isinstance(value, StrEnum) else value
-                changed[field.name] = plain
+        for name in self.option_names():
+            value = getattr(self, name)
+            if value != getattr(base, name):
+                changed[name] = value if type(value) in (bool, int) else option_text(value)
         return changed
+
+    @staticmethod
+    def option_names() -> tuple[str, ...]:
+        """The names of all parts and options."""
+        return tuple(_values())
+
+    @staticmethod
+    def values_of(option: str) -> tuple[OptionValue, ...]:
+        """All values of a part or option; which of them go together `preset` and `replace` tell.
+
+        Raises `RuleSetError` for an unknown name.
+        """
+        values = _values().get(option)
+        if values is None:
+            known = ", ".join(_values())
+            raise RuleSetError(
+                Reason.UNKNOWN_OPTION,
+                f"no option {str(option)[:40]!r}; there are {known}",
+                clause="R2.5",
+                option=str(option)[:40],
+            )
+        return values
 
     @cached_property
     def deck(self) -> Hand:
@@ -183,12 +209,24 @@ class RuleSet:
         Texts may use bare ranks. An `attack` that is no play gives False; a `table` that is none raises
         `RuleError`. Which card was called is not known here, so `called_card_is_top` plays no part.
         """
-        from baohuang.rules.plays import find_shape, require_shape
-
         attack_cards, table_cards = _cards(attack), _cards(table)
-        against = require_shape(self, table_cards)
-        shape = find_shape(self, attack_cards)
+        against = self.require_shape(table_cards)
+        shape = self.find_shape(attack_cards)
         return shape is not None and self.cover.beats(shape, against)
+
+    def find_shape(self, cards: Hand, called: Card | None = None) -> Shape | None:
+        """The shape of `cards` (in deck order) by these rules, or None if they are no play (R3.1, R10.2).
+
+        `called` is the called card where one is in force; it matters only under `called_card_is_top`.
+        """
+        return find_shape(cards, self.twos_fill, called if self.called_card_is_top else None)
+
+    def require_shape(self, cards: Hand, called: Card | None = None) -> Shape:
+        """As `find_shape`; raises `RuleError` (`NOT_A_PLAY`) if they are no play."""
+        shape = self.find_shape(cards, called)
+        if shape is None:
+            raise no_play(cards, self.twos_fill)
+        return shape
 
     def __str__(self) -> str:
         options = " ".join(f"{name}={str(value).lower()}" for name, value in self.options().items())
@@ -260,35 +298,31 @@ _SAME: Final = {"on": "true", "yes": "true", "off": "false", "no": "false"}
 
 
 @lru_cache(maxsize=1)
-def _choices() -> dict[str, dict[str, object]]:
-    """For each part and option the values that it can have, by their texts."""
-    choices: dict[str, dict[str, object]] = {}
-    for name, kind in get_type_hints(RuleSet).items():
-        for each in get_args(kind) or (kind,):
-            if each is bool:
-                values: dict[str, object] = {"true": True, "false": False}
-            elif each is int:
-                values = {str(size): size for size in DECKS}
-            elif each is type(None):
-                values = {"none": None}
-            else:
-                values = {value.value: value for value in each} if issubclass(each, StrEnum) else {}
-            choices.setdefault(name, {}).update(values)
-    del choices["name"]
-    return choices
+def _values() -> dict[str, tuple[OptionValue, ...]]:
+    """For each part and option the values that its type allows."""
+    return {
+        name: tuple([value for each in get_args(kind) or (kind,) for value in _values_of_type(each)])
+        for name, kind in get_type_hints(RuleSet).items()
+        if name != "name"
+    }
 
 
-def _parse_option(name: str, value: object) -> object:
+def _values_of_type(kind: type) -> Iterable[OptionValue]:
+    if kind is bool:
+        return False, True
+    if kind is int:
+        return DECKS  # The one number is a deck's size.
+    return kind if issubclass(kind, StrEnum) else (None,)
+
+
+def option_text(value: OptionValue) -> str:
+    """A value of an option as text, such as `true` or `must_play`; `RuleSet.preset` reads it back."""
+    return str(value).lower()
+
+
+def _parse_option(name: str, value: object) -> OptionValue:
     """The value of an option given as such or as its text; raises `RuleSetError`."""
-    choices = _choices().get(name)
-    if choices is None:
-        known = ", ".join(_choices())
-        raise RuleSetError(
-            Reason.UNKNOWN_OPTION,
-            f"no option {name[:40]!r}; there are {known}",
-            clause="R2.5",
-            option=name[:40],
-        )
+    choices = {option_text(each): each for each in RuleSet.values_of(name)}
     text = str(value).lower()
     text = _SAME.get(text, text)
     if text not in choices:

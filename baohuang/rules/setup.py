@@ -1,20 +1,20 @@
-"""From nothing to five hands: start, nonces, deal, debts and tribute (R2, R10.6)."""
+"""From nothing to five hands: start, nonces, deal, debts and tribute (R2.2, R10.6)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from baohuang.rules import events as ev
-from baohuang.rules.cards import GUARD_JOKER, Card, Hand, format_cards
 from baohuang.rules.commands import Start
 from baohuang.rules.errors import Reason, RuleError, RuleSetError
 from baohuang.rules.events import Event, Step
 from baohuang.rules.evolve import evolve
 from baohuang.rules.flow import Flow
-from baohuang.rules.opening import highest, needs_of_opening
-from baohuang.rules.outcome import DueKind
+from baohuang.rules.given import check_given
+from baohuang.rules.opening import highest
+from baohuang.rules.outcome import Due, DueKind
 from baohuang.rules.roles import SEATS, Opening, Seat, check_seat
-from baohuang.rules.ruleset import OpenGuard, Rebellion, RuleSet
+from baohuang.rules.ruleset import Rebellion, RuleSet
 from baohuang.rules.shuffle import MOST_NONCE_BYTES, commit, deal, seed_bytes
 from baohuang.rules.state import State, known
 from baohuang.rules.throne import open_throne
@@ -28,10 +28,11 @@ def start(command: Start) -> tuple[tuple[Event, ...], State]:
 
     Raises `RuleError` for a bad seed, salt or seat, `RuleSetError` for a bad deal (R2.7).
     """
+    _check_rules(command.rules)
     check_seat(command.first_drawer)
     _check_dues(command)
     if command.hands is not None:
-        _check_given(command, command.hands)
+        check_given(command, command.hands)
     elif command.seed is None:
         raise RuleError(Reason.BAD_SEED, "a game needs a seed or given hands", clause="R2.2")
     elif command.opening is not None:
@@ -118,11 +119,22 @@ def _give_opening(flow: Flow, opening: Opening) -> None:
         flow.emit(ev.GuardRevealed(opening.emperor, known(hidden.guard)))
 
 
+def _check_rules(rules: object) -> None:
+    if not isinstance(rules, RuleSet):
+        raise RuleSetError(
+            Reason.UNKNOWN_PRESET,
+            f"{str(rules)[:40]!r} is no RuleSet; RuleSet.preset makes one",
+            clause="R2",
+        )
+
+
 def _check_dues(command: Start) -> None:
     folk = command.rules.tribute or command.rules.hold_back_threes
     if len(command.dues) > MOST_DUES:
         raise RuleSetError(Reason.BAD_DEAL, f"a hand owes at most {MOST_DUES} cards", clause="R10.6")
     for due in command.dues:
+        if not isinstance(due, Due):
+            raise RuleSetError(Reason.BAD_DEAL, f"{str(due)[:40]!r} is no Due", clause="R10.6")
         check_seat(due.giver)
         check_seat(due.receiver)
         if not isinstance(due.kind, DueKind):
@@ -135,100 +147,3 @@ def _check_dues(command: Start) -> None:
             raise RuleSetError(
                 Reason.BAD_DEAL, f"seat {due.giver} cannot owe seat {due.receiver} a card", clause="R10.6"
             )
-
-
-def _check_given(command: Start, hands: tuple[Hand, ...]) -> None:
-    rules = command.rules
-    if command.seed is not None or command.await_nonces:
-        raise RuleSetError(Reason.BAD_DEAL, "given hands need no seed and no nonces", clause="R2.7")
-    if len(hands) != len(SEATS):
-        raise RuleSetError(Reason.BAD_DEAL, f"a deal has five hands, not {len(hands)}", clause="R2.7")
-    for seat, hand in enumerate(hands):
-        if not hand:
-            raise RuleSetError(Reason.BAD_DEAL, f"the hand of seat {seat} is empty", clause="R2.7", seat=seat)
-    deck = [card for hand in hands for card in hand]
-    extra = sorted({card for card in deck if deck.count(card) > rules.deck.count(card)})
-    if extra:
-        raise RuleSetError(
-            Reason.BAD_DEAL,
-            f"the deck of {rules} does not hold so many of: {format_cards(extra)}",
-            clause="R2.7",
-            cards=format_cards(extra),
-        )
-    if command.opening is not None:
-        if command.dues:
-            raise RuleSetError(
-                Reason.BAD_DEAL, "a hand that starts at play has paid its dues", clause="R10.6"
-            )
-        _check_opening(rules, hands, command.opening)
-        return
-    lacking = needs_of_opening(rules, hands, tuple(deck))
-    if lacking:
-        raise RuleSetError(
-            Reason.BAD_DEAL, f"to start at the opening, {rules} needs {lacking}", clause="R2.7"
-        )
-
-
-def is_callable(rules: RuleSet, card: Card) -> bool:
-    """Whether the deck has the four copies of a card that make it one to call (R5.5)."""
-    return not card.is_joker and rules.deck.count(card) == 4
-
-
-def _check_opening(rules: RuleSet, hands: tuple[Hand, ...], opening: Opening) -> None:
-    """Raises `RuleSetError` if no opening of `rules` ends like this."""
-
-    def refuse_if(broken: bool, clause: str, why: str) -> None:
-        if broken:
-            raise RuleSetError(Reason.BAD_DEAL, f"no opening of {rules} ends like this: {why}", clause=clause)
-
-    guard, emperor, called = opening.guard, opening.emperor, opening.called
-    for seat in (emperor, guard, *opening.rebels, *opening.counters, *opening.recounters):
-        refuse_if(
-            type(seat) is not int or seat not in SEATS, "R2.4", "seats are 0 to 4, and a guard is named"
-        )
-    for declared_by in (opening.rebels, opening.counters, opening.recounters):
-        refuse_if(
-            list(declared_by) != sorted(set(declared_by)),
-            "R5.0",
-            "seats that declared are named once, in order",
-        )
-    solo = guard == emperor
-    royal = (emperor, guard)
-    refuse_if(opening.open_solo and not solo, "R5.6", "an open solo has no guard but the emperor")
-    refuse_if(opening.open_solo and not (rules.asks_claims or rules.calls), "R5.7", "it has no open solo")
-    refuse_if(
-        called is not None and (not rules.calls or opening.open_solo or not is_callable(rules, called)),
-        "R5.5",
-        "no such card is called",
-    )
-    holders = [seat for seat, hand in enumerate(hands) if called in hand]
-    refuse_if(not set(holders) <= set(royal), "R5.5", "only emperor and guard hold copies of the called card")
-    refuse_if(rules.calls and called is None and not opening.open_solo, "R5.5", "a card is called")
-    declared = opening.open_guard or opening.rebels
-    refuse_if(bool(declared) and opening.open_solo, "R5.7", "nothing is declared after an open solo")
-    refuse_if(
-        opening.open_guard and (solo or rules.open_guard is OpenGuard.NONE), "R5.8", "there is no open guard"
-    )
-    refuse_if(bool(opening.rebels) and rules.rebellion is Rebellion.NONE, "R5.9", "it has no rebellion")
-    refuse_if(any(seat in royal for seat in opening.rebels), "R5.9", "only rebels declare rebellion")
-    refuse_if(bool(opening.counters) and not rules.counters, "R5.11", "it has no counter")
-    standing = opening.open_guard or len(opening.rebels) >= 2
-    royals_declared = opening.open_solo or opening.open_guard
-    refuse_if(
-        bool(opening.counters) and not (opening.open_solo or standing), "R5.11", "there is nothing to counter"
-    )
-    refuse_if(
-        any((seat in royal) is royals_declared for seat in opening.counters),
-        "R5.11",
-        "only the other side counters",
-    )
-    refuse_if(
-        any((seat in royal) is not royals_declared for seat in opening.recounters),
-        "R5.11",
-        "only the first side recounters",
-    )
-    enough = len(opening.counters) >= (2 if royals_declared else 1)
-    refuse_if(bool(opening.recounters) and (solo or not enough), "R5.11", "there is nothing to recounter")
-    if not rules.calls and not opening.open_solo:
-        holder = next((seat for seat, hand in enumerate(hands) if GUARD_JOKER in hand), guard)
-        refuse_if(holder != guard, "R5.5", "the holder of GJ is the guard")

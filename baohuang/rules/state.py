@@ -6,7 +6,7 @@ only by what every viewer may see.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from baohuang.rules.actions import Action
@@ -19,8 +19,6 @@ from baohuang.rules.ruleset import RuleSet
 
 SIMULTANEOUS = frozenset({Step.NONCES, Step.TRIBUTE, Step.CLAIM, Step.DECLARE, Step.COUNTER, Step.RECOUNTER})
 """Steps whose answers only their authors see until all have answered (R5.0), and the nonces."""
-
-NOT_DECLARED: tuple[Seat, ...] = ()
 
 
 class Move(NamedTuple):
@@ -85,13 +83,13 @@ class PublicState:
     """The guard, once public (R11.2); equals `emperor` in a solo hand."""
     open_solo: bool = False
     open_guard: bool = False
-    rebels: tuple[Seat, ...] = NOT_DECLARED
+    rebels: tuple[Seat, ...] = ()
     """Who declared rebellion, whether it stands or not."""
     rebellion: bool = False
     """Whether a rebellion stands (R5.9)."""
-    counters: tuple[Seat, ...] = NOT_DECLARED
+    counters: tuple[Seat, ...] = ()
     counter: bool = False
-    recounters: tuple[Seat, ...] = NOT_DECLARED
+    recounters: tuple[Seat, ...] = ()
     recounter: bool = False
     table: TablePlay | None = None
     passes: int = 0
@@ -177,8 +175,6 @@ class State:
     def to_act(self) -> tuple[Seat, ...]:
         """The seats whose action is awaited; empty before the deal and when the hand is over."""
         public = self.public
-        if public.step is Step.NONCES:
-            return ()
         return self.hidden.pending if public.step in SIMULTANEOUS else public.to_act
 
     @property
@@ -197,9 +193,7 @@ _Thing = TypeVar("_Thing")
 def change(value: _Value, **changes: Any) -> _Value:
     """A copy of `value` with some fields changed: `dataclasses.replace` without its cost in every move."""
     copy = object.__new__(type(value))
-    slots = copy.__dict__
-    slots.update(value.__dict__)
-    slots.update(changes)
+    object.__setattr__(copy, "__dict__", value.__dict__ | changes)
     return copy
 
 
@@ -228,6 +222,3 @@ def next_in_play(public: PublicState, seat: Seat) -> Seat:
     while places[following] is not None:
         following = (following + 1) % 5
     return following
-
-
-PUBLIC_FIELDS = tuple(field.name for field in fields(PublicState))

@@ -24,7 +24,7 @@ def answer(flow: Flow, seat: Seat, action: Action) -> None:
     if action not in legal_answers(flow.state, seat):
         raise _refusal(public, action)
     if public.step is Step.THRONE:
-        if answer_throne(flow, seat, action) == "redeal":
+        if answer_throne(flow, seat, action):
             deal_hands(flow, redeal=public.redeal + 1)
     elif public.step is Step.CALL:
         flow.emit(ev.CallAnswered(seat, None if action == SOLO else action.cards[0]))

@@ -30,8 +30,8 @@ def open_throne(flow: Flow) -> None:
         flow.emit(ev.Enthroned(known(public.first_holder)))
 
 
-def answer_throne(flow: Flow, seat: Seat, action: Action) -> str:
-    """Follows a legal answer; gives back what must come next: "", "redeal"."""
+def answer_throne(flow: Flow, seat: Seat, action: Action) -> bool:
+    """Follows a legal answer; gives back whether the cards must be dealt again (R5.14)."""
     return _ANSWER[flow.state.public.rules.throne](flow, seat, action.kind)
 
 
@@ -51,26 +51,26 @@ def _answered(
     )
 
 
-def _offered(flow: Flow, seat: Seat, kind: ActionKind) -> str:
+def _offered(flow: Flow, seat: Seat, kind: ActionKind) -> bool:
     public = flow.state.public
     giver = known(public.first_holder)
     if kind is ActionKind.KEEP:
         _answered(flow, seat, kind, None)
         flow.emit(ev.Enthroned(seat))
-        return ""
+        return False
     if kind is ActionKind.TAKE:
         _answered(flow, seat, kind, None)
         flow.emit(ev.Enthroned(seat))
         flow.emit(ev.GuardRevealed(seat, giver))
-        return ""
+        return False
     asked = next_offered(flow.state)
     _answered(flow, seat, kind, asked)
     if asked is None:
-        _nobody_took(flow, giver)
-    return ""
+        _all_refused(flow, giver)
+    return False
 
 
-def _nobody_took(flow: Flow, giver: Seat) -> None:
+def _all_refused(flow: Flow, giver: Seat) -> None:
     match flow.state.public.rules.all_refuse:
         case AllRefuse.MUST_PLAY:
             flow.emit(ev.Enthroned(giver))
@@ -81,49 +81,49 @@ def _nobody_took(flow: Flow, giver: Seat) -> None:
             end_hand(flow, refused_outcome(flow.state.public, giver))
 
 
-def _upstream(flow: Flow, seat: Seat, kind: ActionKind) -> str:
+def _upstream(flow: Flow, seat: Seat, kind: ActionKind) -> bool:
     state = flow.state
     public = state.public
     if kind is not ActionKind.YIELD:
         _answered(flow, seat, kind, None, carried=state.hidden.carried)
         flow.emit(ev.Enthroned(seat))
-        return ""
+        return False
     laid = laid_by_yield(state, seat)
     yields = public.yields + 1
     if yields == MOST_YIELDS:
         _answered(flow, seat, kind, None, laid)
-        return _nobody(flow)
+        return _no_emperor(flow)
     if public.redeal == MOST_REDEALS and yields == ROUND:
         _answered(flow, seat, kind, None, laid)
         end_hand(flow, void_outcome(flow.state.public))
-        return ""
+        return False
     _answered(flow, seat, kind, upstream(seat), laid, carried=(*state.hidden.carried, *laid))
-    return ""
+    return False
 
 
-def _bottom_cards(flow: Flow, seat: Seat, kind: ActionKind) -> str:
+def _bottom_cards(flow: Flow, seat: Seat, kind: ActionKind) -> bool:
     state = flow.state
     public = state.public
     if kind is ActionKind.TAKE:
         _answered(flow, seat, kind, None, carried=state.hidden.carried)
         flow.emit(ev.Enthroned(seat))
-        return ""
+        return False
     laid = bottom_card(state.hidden.hands[seat], first_asked=seat == public.first_drawer)
     asked = downstream(seat)
     if asked == public.first_drawer:
         _answered(flow, seat, kind, None, laid)
-        return _nobody(flow)
+        return _no_emperor(flow)
     _answered(flow, seat, kind, asked, laid)
-    return ""
+    return False
 
 
-def _nobody(flow: Flow) -> str:
-    """Nobody took the throne in this deal: deal again, or end the hand where that cannot be (R5.14)."""
+def _no_emperor(flow: Flow) -> bool:
+    """A deal found no emperor: True to deal again; where that cannot be, the hand ends (R5.14)."""
     public = flow.state.public
     if public.redeal == MOST_REDEALS or public.given_deal:
         end_hand(flow, void_outcome(public))
-        return ""
-    return "redeal"
+        return False
+    return True
 
 
 def end_hand(flow: Flow, outcome: Outcome) -> None:

@@ -6,31 +6,32 @@ from functools import lru_cache
 from itertools import combinations, product
 
 from baohuang.rules.errors import RuleSetError
-from baohuang.rules.ruleset import PRESETS, AllRefuse, RuleSet, ShowCounts
+from baohuang.rules.ruleset import PRESETS, OptionValue, RuleSet
 
-OPTIONS: dict[str, tuple[object, ...]] = {
-    "kaopai": (False, True),
-    "three_twos_beat_big_joker": (False, True),
-    "called_card_is_top": (False, True),
-    "grab_solo": (False, True),
-    "hold_back_sixes": (False, True),
-    "jokers_with_last_sixes": (True, False),
-    "hold_back_threes": (False, True),
-    "all_refuse": tuple(AllRefuse),
-    "tribute": (False, True),
-    "tribute_return": (False, True),
-    "show_counts": tuple(ShowCounts),
-}
-"""The options of R2.5 with their values."""
+OPTIONS = (
+    "kaopai",
+    "three_twos_beat_big_joker",
+    "called_card_is_top",
+    "grab_solo",
+    "hold_back_sixes",
+    "jokers_with_last_sixes",
+    "hold_back_threes",
+    "all_refuse",
+    "tribute",
+    "tribute_return",
+    "show_counts",
+)
+"""The options of R2.5; what else a rule set has are the parts that make up the presets."""
 
-Choice = tuple[tuple[str, object], ...]
+Choice = tuple[tuple[str, OptionValue], ...]
 
 
 @lru_cache
-def options_of(preset: str) -> dict[str, tuple[object, ...]]:
+def options_of(preset: str) -> dict[str, tuple[OptionValue, ...]]:
     """The options that can be changed in a preset, each with the values that it takes there by itself."""
-    found: dict[str, tuple[object, ...]] = {}
-    for name, values in OPTIONS.items():
+    found: dict[str, tuple[OptionValue, ...]] = {}
+    for name in OPTIONS:
+        values = RuleSet.values_of(name)
         taken = tuple(value for value in values if _takes(preset, ((name, value),)))
         # Holding back sixes in the folk rules asks to give up the threes first (R7.4).
         if name == "hold_back_sixes" and PRESETS[preset].hold_back_threes:

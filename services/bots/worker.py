@@ -20,6 +20,7 @@ from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from services.bots.app import make_app
+from services.bots.queue import QueueLength
 from services.kit.settings import Settings
 
 _log = structlog.get_logger(__name__)
@@ -57,7 +58,7 @@ def run_worker(settings: Settings, concurrency: int) -> int:
     server = make_server(
         settings.host,
         settings.metrics_port,
-        _make_health(is_ready),
+        _make_health(is_ready, QueueLength(app)),
         server_class=ThreadingWSGIServer,
         handler_class=_Quiet,
     )
@@ -81,8 +82,11 @@ _Answer = tuple[str, str, bytes]
 _TEXT: Final = "text/plain; charset=utf-8"
 
 
-def _make_health(is_ready: Callable[[], bool]) -> Callable[[WSGIEnvironment, StartResponse], Iterable[bytes]]:
+def _make_health(
+    is_ready: Callable[[], bool], queue_length: QueueLength
+) -> Callable[[WSGIEnvironment, StartResponse], Iterable[bytes]]:
     registry = CollectorRegistry()
+    registry.register(queue_length)
     MultiProcessCollector(registry, os.environ["PROMETHEUS_MULTIPROC_DIR"])  # type: ignore[no-untyped-call]
 
     def answer(path: str) -> _Answer:

@@ -15,6 +15,7 @@ from services.engine.server import serving
 from services.eventstore import EventStore, StoreError, make_pool
 from services.eventstore.restored import check_restored
 from services.eventstore.wakeups import WakeupListener, WakeupSender
+from services.kit.garbage import rare_collections
 from services.kit.logging import configure_logging
 from services.kit.metrics import MetricsServer
 from services.kit.settings import SettingError, Settings
@@ -45,6 +46,7 @@ async def run(settings: Settings) -> None:
             port = await stack.enter_async_context(
                 serving(EventStore(pool, sender), listener=listener, host=settings.host, port=settings.port)
             )
+            await stack.enter_async_context(rare_collections())
             _log.info("listening", host=settings.host, port=port, metrics_port=metrics.port)
             await stop.wait()
             _log.info("stopping")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from baohuang.rules.events import Event
+from baohuang.rules.evolve import fold
 from baohuang.rules.state import State
-from services.engine.log import events_of, fold
+from services.engine.log import events_of
 from services.eventstore import EventStore, bucket_of
 from services.eventstore.wakeups import WakeupListener
 
@@ -30,8 +31,7 @@ async def read_news(store: EventStore, game_id: str, state: State) -> News:
     """All that the log has after a state of the game; raises `StoreUnavailable`."""
     commits = await store.read_stream(game_id, state.version)
     events = [event for commit in commits for event in events_of(commit)]
-    after = fold(state, events)
-    return News(events, state if after is None else after)
+    return News(events, fold(events, state))
 
 
 class Feed:

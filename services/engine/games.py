@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from baohuang.rpc.codec import encode_events
 from baohuang.rules.commands import Command, StartAutoPlay
@@ -21,6 +23,7 @@ from services.kit.errors import PlatformError
 from services.kit.stored_events import SCHEMA_VERSION
 
 CACHED_GAMES: Final = 2_000
+_KNOWN: Final = metrics.CACHE.labels("current")
 _NEVER: Final = (1 << 31) - 2
 """A version that no game comes to."""
 
@@ -31,6 +34,19 @@ class Done(NamedTuple):
     events: tuple[Event, ...]
     state: State
     is_repeated: bool
+
+
+class _LockOfGame:
+    """A lock for each game that somebody is busy with."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, game_id: str) -> asyncio.Lock:
+        lock = self._locks.get(game_id)
+        if lock is None:
+            lock = self._locks[game_id] = asyncio.Lock()
+        return lock
 
 
 class Games:
@@ -46,6 +62,8 @@ class Games:
         self._store = store
         self._feeds = feeds
         self._cache = StateCache(cached_games)
+        self._orders = _LockOfGame()
+        self._readings = _LockOfGame()
 
     async def start(self, order: Order) -> Done:
         """Begins a game.
@@ -53,11 +71,12 @@ class Games:
         Raises `BaohuangError` for a deal that cannot be, `PlatformError` (GAME_EXISTS), `StoreError`.
         """
         events, after = execute(None, order.command)
-        try:
-            appended = await self._append(order, 0, events)
-        except VersionConflict as error:
-            raise PlatformError("GAME_EXISTS", f"there is a game {order.game_id} already") from error
-        return await self._done(appended, events, after)
+        async with self._orders.of(order.game_id):
+            try:
+                appended = await self._append(order, 0, events)
+            except VersionConflict as error:
+                raise PlatformError("GAME_EXISTS", f"there is a game {order.game_id} already") from error
+            return await self._done(appended, events, after)
 
     async def execute(self, order: Order) -> Done:
         """Does what an order asks, or gives again what came of it the first time.
@@ -65,6 +84,11 @@ class Games:
         An order that loses a race is decided anew on the state that the winner left, as long as its expected
         version holds. Raises `RuleError`, `PlatformError` (GAME_NOT_FOUND, VERSION_CONFLICT), `StoreError`.
         """
+        # One at a time: else a game that is fought over takes all connections.
+        async with self._orders.of(order.game_id):
+            return await self._execute(order)
+
+    async def _execute(self, order: Order) -> Done:
         state = self._cache.get(order.game_id)
         is_cached = state is not None
         if state is None:
@@ -83,12 +107,19 @@ class Games:
                     raise
             else:
                 if is_cached:
-                    metrics.CACHE.labels("current").inc()
+                    _KNOWN.inc()
                 return done
             state, is_cached = await self.current(order.game_id), False
 
     async def current(self, game_id: str) -> State:
         """The state after all that is in the log; raises `PlatformError` (GAME_NOT_FOUND), `StoreError`."""
+        if self._cache.get(game_id) is not None:
+            return await self._read(game_id)
+        # Of many who ask for it at once one reads it whole.
+        async with self._readings.of(game_id):
+            return await self._read(game_id)
+
+    async def _read(self, game_id: str) -> State:
         cached = self._cache.get(game_id)
         rest = await self._store.read_stream(game_id, 0 if cached is None else cached.version)
         state = fold_commits(cached, rest)

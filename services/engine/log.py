@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from baohuang.rules.events import Event
-from baohuang.rules.evolve import evolve
+from baohuang.rules.evolve import fold
 from baohuang.rules.state import State
 from services.eventstore import Appended, Commit
 from services.kit.stored_events import UnreadableEvents, decode_stored
@@ -19,15 +19,8 @@ def events_of(commit: Commit | Appended) -> tuple[Event, ...]:
         raise UnreadableEvents(f"{commit.stream} {commit.version}: {error}") from error
 
 
-def fold(state: State | None, events: Iterable[Event]) -> State | None:
-    """The state after `state` (None before the first event) and these events, in order."""
-    for event in events:
-        state = evolve(state, event)
-    return state
-
-
 def fold_commits(state: State | None, commits: Iterable[Commit]) -> State | None:
     """The state after `state` and the events of these commits; raises as `events_of`."""
     for commit in commits:
-        state = fold(state, events_of(commit))
+        state = fold(events_of(commit), state)
     return state

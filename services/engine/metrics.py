@@ -5,7 +5,7 @@ from typing import Final
 from prometheus_client import Counter, Gauge
 
 CACHE: Final = Counter(
-    "baohuang_engine_cache_total",
+    "baohuang_engine_cache_lookups_total",
     "Commands and questions, by what the cache held for their game: the current state, an older one, or none",
     ["state"],
 )

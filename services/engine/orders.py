@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from baohuang.rpc.codec import (
     auto_play_reason,
@@ -48,8 +47,7 @@ Entropy = Callable[[int], bytes]
 """That many random bytes."""
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(NamedTuple):
     """A command to a game. The answer shows its events to `viewer`; `fingerprint` stands for the content."""
 
     game_id: str

@@ -23,6 +23,8 @@ from services.kit.errors import PlatformError, to_platform_error
 from services.kit.rpc import note_error
 
 KEEP_ALIVE_SECONDS: Final = 7.0
+JOIN_SECONDS: Final = 10.0
+"""How long a stream may stay without its first request."""
 SLOW_READER_SECONDS: Final = 10.0
 """How long a message may wait for its reader. Nothing is kept for him but what lies in the connection."""
 
@@ -32,6 +34,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class Paces(NamedTuple):
     """How long a stream's parts may take."""
 
+    join_seconds: float = JOIN_SECONDS
     keep_alive_seconds: float = KEEP_ALIVE_SECONDS
     slow_reader_seconds: float = SLOW_READER_SECONDS
 
@@ -48,7 +51,11 @@ class Conversations:
 
     async def play(self, requests: AsyncIterator[pb.PlayRequest], context: Context) -> None:
         """Holds one conversation to its end; raises `PlatformError`, `StoreError` where it cannot go on."""
-        first = await anext(requests, None)
+        try:
+            async with asyncio.timeout(self.paces.join_seconds):
+                first = await anext(requests, None)
+        except TimeoutError as error:
+            raise PlatformError("DEADLINE_EXCEEDED", "nobody joined in time") from error
         if first is None or first.WhichOneof("request") != "join":
             raise PlatformError.malformed("join", "comes first")
         conversation = Conversation(self, first.join, context)

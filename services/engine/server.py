@@ -14,6 +14,7 @@ from grpc_reflection.v1alpha import reflection
 
 from baohuang.rpc.engine.v1 import engine_pb2
 from baohuang.rpc.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
+from services.engine.check import RecordChecker
 from services.engine.feeds import Feeds
 from services.engine.games import Games
 from services.engine.orders import Entropy
@@ -22,7 +23,7 @@ from services.engine.servicer import Engine
 from services.eventstore import EventStore
 from services.eventstore.wakeups import WakeupListener
 from services.kit.health import Health
-from services.kit.rpc import MOST_MESSAGE_BYTES, Interceptor
+from services.kit.rpc import SERVER_OPTIONS, Interceptor
 
 SERVICE: Final = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 DRAIN_SECONDS: Final = 10.0
@@ -52,18 +53,12 @@ async def serving(
         await store.stream_version("-")
 
     health = Health(store_answers, [SERVICE], interval_seconds=health_interval_seconds)
-    server = grpc.aio.server(
-        interceptors=[Interceptor()],
-        options=[
-            ("grpc.max_receive_message_length", MOST_MESSAGE_BYTES),
-            # Else a second engine could share the port unseen.
-            ("grpc.so_reuseport", 0),
-        ],
-    )
+    server = grpc.aio.server(interceptors=[Interceptor()], options=SERVER_OPTIONS)
     feeds = Feeds(store, listener)
     games = Games(store, feeds)
     conversations = Conversations(games, feeds, paces)
-    add_EngineServiceServicer_to_server(Engine(games, conversations, entropy=entropy), server)
+    checker = RecordChecker()
+    add_EngineServiceServicer_to_server(Engine(games, conversations, checker, entropy=entropy), server)
     add_HealthServicer_to_server(health.servicer, server)
     reflection.enable_server_reflection(
         [SERVICE, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME], server
@@ -72,11 +67,12 @@ async def serving(
         bound = server.add_insecure_port(f"{host}:{port}")
     except RuntimeError as error:
         raise OSError(f"cannot listen on {host}:{port}: is the port in use?") from error
-    try:
-        async with health.watching():
-            await server.start()
-            yield bound
-    finally:
-        # By now health says NOT_SERVING. Streams would last as long as their games, so they are ended.
-        conversations.stop()
-        await server.stop(drain_seconds)
+    async with checker:
+        try:
+            async with health.watching():
+                await server.start()
+                yield bound
+        finally:
+            # By now health says NOT_SERVING. Streams would last as long as their games, so they are ended.
+            conversations.stop()
+            await server.stop(drain_seconds)

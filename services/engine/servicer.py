@@ -27,12 +27,17 @@ class Engine(EngineServiceServicer):
     """Implements `baohuang.rpc.engine.v1.EngineService`; errors become statuses in the kit's interceptor."""
 
     def __init__(
-        self, games: Games, conversations: Conversations, *, entropy: Entropy = secrets.token_bytes
+        self,
+        games: Games,
+        conversations: Conversations,
+        checker: RecordChecker,
+        *,
+        entropy: Entropy = secrets.token_bytes,
     ) -> None:
         self._games = games
         self._conversations = conversations
         self._entropy = entropy
-        self._checker = RecordChecker()
+        self._checker = checker
 
     async def CreateGame(self, request: pb.CreateGameRequest, context: Context) -> pb.CreateGameResponse:
         order = orders.create_game(request, self._entropy)

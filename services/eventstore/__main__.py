@@ -21,11 +21,13 @@ from services.eventstore.migrate import migrate_eventstore
 from services.eventstore.parked import discard_parked, parked_commits, retry_parked
 from services.eventstore.pool import Pool, make_pool
 from services.eventstore.restored import check_restored, cure_restored_dump
+from services.eventstore.roles import grant_roles
 
 Result = TypeVar("Result")
 
 _COMMANDS = {
     "migrate": "create or update the event store's tables; safe to run again and by several at once",
+    "grant": "let the database role of each process do what it has to and nothing else; after each migration",
     "check": "say whether the log is in order, or was restored from a dump and needs its cure",
     "cure-restored-dump": "renumber a log restored from another cluster; first stop all that uses it",
     "lag": "how far subscriptions are behind, and what open transactions hide",
@@ -95,6 +97,9 @@ def _run(options: argparse.Namespace) -> None:
         case "migrate":
             names = migrate_eventstore(options.dsn)
             print("\n".join(f"ran {name}" for name in names) if names else "nothing to do")
+        case "grant":
+            grant_roles(options.dsn)
+            print("granted")
         case "cure-restored-dump":
             print(f"renumbered {asyncio.run(cure_restored_dump(options.dsn))} commits")
         case "check":

@@ -1,5 +1,5 @@
-"""Moves finished streams to the archive and back. Readers notice nothing: rows keep their place in the
-log's order.
+"""Moves finished streams to the archive and back. Readers notice nothing: rows keep their place in the log's
+order.
 
 What "finished" means is for the owner of the streams to say; the store moves what it is told to, or what has
 been quiet for long. Nothing is lost if a stream turns out not to be finished: it goes on as if it had not

@@ -68,8 +68,8 @@ class Commit(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """What an append gives back. If the command was `is_repeated`, all of it, `payload` included, is that
-    of the first time: the caller answers with it and gives the same answer again.
+    """What an append gives back. If the command was `is_repeated`, all of it, `payload` included, is that of
+    the first time: the caller answers with it and gives the same answer again.
     """
 
     stream: str
@@ -105,8 +105,7 @@ class NewCommit:
     """One commit to append: `event_count` events in `payload`, after version `expected_version` of `stream`.
 
     `fingerprint` stands for the content of the command (a digest of its canonical bytes): the same
-    `command_id`
-    with the same fingerprint is the same command sent again. Raises InvalidCommit.
+    `command_id` with the same fingerprint is the same command sent again. Raises InvalidCommit.
     """
 
     stream: str
@@ -119,8 +118,10 @@ class NewCommit:
 
     def __post_init__(self) -> None:
         for what, name in (("stream", self.stream), ("command id", self.command_id)):
-            if not 1 <= len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES or "\0" in name:
-                raise InvalidCommit(f"a {what} has 1 to {MAX_NAME_BYTES} bytes and no NUL: {name[:80]!r}")
+            if not _is_name(name):
+                raise InvalidCommit(
+                    f"a {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8 without NUL: {name[:80]!r}"
+                )
         if self.expected_version < 0:
             raise InvalidCommit(f"expected_version is at least 0, not {self.expected_version}")
         if self.event_count < 1:
@@ -131,6 +132,13 @@ class NewCommit:
             )
         if not 1 <= self.schema_version < 1 << 15:
             raise InvalidCommit(f"schema_version is between 1 and 32767, not {self.schema_version}")
+
+
+def _is_name(text: str) -> bool:
+    try:
+        return 1 <= len(text.encode()) <= MAX_NAME_BYTES and "\0" not in text
+    except UnicodeEncodeError:
+        return False
 
 
 def bucket_of(stream: str) -> int:

@@ -77,8 +77,7 @@ class InvalidCursor(StoreError, ValueError):
 class StoreUnavailable(StoreError):
     """The database could not answer now: connection lost, server stopping, disk full, no free connection.
 
-    Whether an append that ends so was stored is unknown; sending it again with the same command id is
-    safe.
+    Whether an append that ends so was stored is unknown; sending it again with the same command id is safe.
     """
 
     reason = "STORE_UNAVAILABLE"
@@ -130,7 +129,7 @@ def translated_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise _translate(error) from error
+        raise translated(error) from error
 
 
 def is_outage(error: BaseException) -> bool:
@@ -141,13 +140,16 @@ def is_outage(error: BaseException) -> bool:
             psycopg.OperationalError,
             psycopg.InterfaceError,
             psycopg.errors.ReadOnlySqlTransaction,
+            psycopg.errors.IdleInTransactionSessionTimeout,
+            psycopg.errors.TransactionTimeout,
             psycopg_pool.PoolTimeout,
             psycopg_pool.PoolClosed,
         ),
     )
 
 
-def _translate(error: psycopg.Error) -> Exception:
+def translated(error: psycopg.Error) -> Exception:
+    """The database's error as one of ours; one that only a fault of ours can cause is itself."""
     if error.sqlstate == "BH001":
         return NotFirstWrite(str(error))
     if error.sqlstate == "BH002":

@@ -7,7 +7,7 @@ COMMITS_APPENDED = Counter(
 )
 EVENTS_APPENDED = Counter("baohuang_log_events_appended_total", "Events appended to the log by this process")
 APPENDS_REFUSED = Counter("baohuang_log_appends_refused_total", "Appends refused by the log", ["reason"])
-UNAVAILABLE = Counter("baohuang_log_unavailable_total", "Calls that the database could not answer")
+UNAVAILABLE = Counter("baohuang_log_unavailable_calls_total", "Calls that the database could not answer")
 
 COMMITS_APPLIED = Counter(
     "baohuang_subscription_commits_applied_total", "Commits applied by this process", ["subscription"]
@@ -28,7 +28,7 @@ LAG_SECONDS = Gauge(
 LAG_COMMITS = Gauge(
     "baohuang_subscription_lag_commits", "Commits not applied yet; counting stops at 64,000", ["subscription"]
 )
-PARKED = Gauge("baohuang_subscription_parked", "Commits that are parked now", ["subscription"])
+PARKED = Gauge("baohuang_subscription_parked_commits", "Commits that are parked now", ["subscription"])
 HORIZON_HIDDEN_SECONDS = Gauge(
     "baohuang_log_horizon_hidden_seconds",
     "Age of the oldest commit that open transactions hide from the readers",

@@ -1,6 +1,4 @@
-"""Forward-only migrations: numbered SQL files of any package, run once each and recorded with their
-checksum.
-"""
+"""Forward-only migrations: numbered SQL files of any package, each run once and recorded with a checksum."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ EVENTSTORE_FOLDER = Path(__file__).parent / "migrations"
 
 _FILE_NAME = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 # Any constant will do, as long as every migrator of every package takes the same.
-_LOCK_KEY = 0x62616F6875616E67
+LOCK_KEY = 0x62616F6875616E67
 
 _CREATE_RECORD: LiteralString = """
 create schema if not exists migrations;
@@ -62,8 +60,8 @@ def migrate(dsn: str, package: str, folder: Path) -> list[str]:
     Each file runs in a transaction of its own together with its record. Safe to run twice and by several
     processes at once: they wait for each other. A file must not begin or end a transaction itself. Raises
     MigrationError if the database knows a migration that the folder lacks (this program is older than the
-    database) or one with
-    another content, or if a file fails; StoreUnavailable if the database cannot be reached. Blocks.
+    database) or one with another content, or if a file fails; StoreUnavailable if the database cannot be
+    reached. Blocks.
     """
     known = read_migrations(folder)
     try:
@@ -71,7 +69,7 @@ def migrate(dsn: str, package: str, folder: Path) -> list[str]:
             dsn, autocommit=True, application_name=f"baohuang-migrate-{package}"
         ) as connection:
             # A session lock: it outlives the transactions of the single files and ends with the connection.
-            connection.execute("select pg_advisory_lock(%s)", [_LOCK_KEY])
+            connection.execute("select pg_advisory_lock(%s)", [LOCK_KEY])
             connection.execute(_CREATE_RECORD)
             pending = _pending(connection, package, known)
             for migration in pending:

@@ -39,8 +39,8 @@ async def parked_commits(
 
 
 async def retry_parked(pool: Pool, subscription: str, stream: str | None = None) -> int:
-    """Have the parked commits of a stream, or of all streams, tried again by the running followers, in
-    order; gives how many there are. Raises StoreUnavailable.
+    """Have the parked commits of a stream, or of all streams, tried again by the running followers, in order;
+    gives how many there are. Raises StoreUnavailable.
     """
     with translated_errors():
         async with pool.connection() as connection:

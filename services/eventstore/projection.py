@@ -20,8 +20,7 @@ class Projection(Protocol):
 
     Both methods name their tables without a schema: the connection's search path says whether they work on
     the tables in use or on those of a rebuild. Others read `name.table`. Tables of another origin do not
-    belong into
-    this schema, for a rebuild drops it.
+    belong into this schema, for a rebuild drops it.
     """
 
     @property
@@ -54,8 +53,8 @@ async def rebuild(pool: Pool, projection: Projection) -> int:
 
     The one in use stays up to date meanwhile. Gives how many commits were applied. A rebuild that was
     interrupted leaves nothing that the next one would trust. Raises RebuildRefused if another rebuild runs,
-    or if commits were
-    parked: the tables of the rebuild then stay in the schema `<name>_next` to be looked at.
+    or if commits were parked: the tables of the rebuild then stay in the schema `<name>_next` to be looked
+    at.
     """
     next_name = f"{projection.name}_next"
     follower = Follower(pool, Subscription(next_name, projection.apply, schema=next_name))

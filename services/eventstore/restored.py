@@ -1,8 +1,8 @@
 """A log that came out of a dump: how to notice, and how to make it readable again.
 
-Rows carry the id of the transaction that wrote them, and readers stop at the horizon of running
-transactions. In another cluster, whose transaction ids are lower, restored rows would be stored and never
-seen, and new ones would sort before them.
+Rows carry the id of the transaction that wrote them, and readers stop at the horizon of running transactions.
+In another cluster, whose transaction ids are lower, restored rows would be stored and never seen, and new
+ones would sort before them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ async def check_restored(pool: Pool) -> None:
 async def cure_restored_dump(dsn: str) -> int:
     """Renumber a restored log in its old order so that this cluster's readers see it; gives how many rows.
 
-    Checkpoints and parked commits move along, so subscriptions go on where they were; cursors that
-    outsiders hold are no longer valid (`EventStore.check_cursor` refuses them). Does nothing, and gives 0,
-    if the log is in
-    order. Everything that uses the log must be stopped. Raises StoreUnavailable.
+    Checkpoints and parked commits move along, so subscriptions go on where they were; cursors that outsiders
+    hold are no longer valid (`EventStore.check_cursor` refuses them). Does nothing, and gives 0, if the log
+    is in order. Everything that uses the log must be stopped. Raises StoreUnavailable.
     """
     with translated_errors():
         async with await psycopg.AsyncConnection[TupleRow].connect(dsn) as connection:

@@ -1,9 +1,8 @@
-"""The statements of the store, each in one place. Parameters are named; the functions they call are in
-migrations/.
+"""The statements of the store, each in one place.
 
-xid8 has no binary form in psycopg and no cast from bigint, so it travels as text in and as bigint out: a
-cluster
-would need 2^63 transactions to leave bigint.
+Parameters are named; the functions they call are in migrations/. xid8 has no binary form in psycopg and no
+cast from bigint, so it travels as text in and as bigint out: a cluster would need 2^63 transactions to leave
+bigint.
 """
 
 from typing import LiteralString
@@ -25,11 +24,12 @@ from eventstore.append(
     %(schema_version)s::smallint, %(payload)s
 )"""
 
+# Lists travel in binary (%b): as text, which is psycopg's choice, they cost twice as much on both sides.
 APPEND_BATCH: LiteralString = """
 select status, tx::text::bigint, position, version
 from eventstore.append_batch(
-    %(streams)s::text[], %(command_ids)s::text[], %(fingerprints)s::bytea[], %(expected_versions)s::integer[],
-    %(event_counts)s::integer[], %(schema_versions)s::smallint[], %(payloads)s::bytea[]
+    %(streams)b::text[], %(command_ids)b::text[], %(fingerprints)b::bytea[], %(expected_versions)b::integer[],
+    %(event_counts)b::integer[], %(schema_versions)b::smallint[], %(payloads)b::bytea[]
 ) order by item"""
 
 READ_ALL: LiteralString = f"""
@@ -52,6 +52,14 @@ select {_COMMIT_COLUMNS}
 from eventstore.log
 where stream = %(stream)s and version > %(after_version)s
 order by log.version"""
+
+READ_STREAMS: LiteralString = f"""
+select {_COMMIT_COLUMNS}
+from unnest(%(streams)s::text[], %(after_versions)s::integer[]) as wanted (stream, after_version)
+cross join lateral (
+    select * from eventstore.log where stream = wanted.stream and version > wanted.after_version
+) log
+order by log.stream, log.version"""
 
 STREAM_VERSION: LiteralString = """
 select coalesce(max(version), 0) from eventstore.log where stream = %(stream)s"""
@@ -180,7 +188,7 @@ where subscription = %(subscription)s and (%(stream)s::text is null or stream = 
 
 SUBSCRIPTION_LAG: LiteralString = f"""
 select c.subscription, sum(waiting.commits)::bigint,
-    coalesce(extract(epoch from clock_timestamp() - min(waiting.oldest)), 0)::float8,
+    greatest(extract(epoch from clock_timestamp() - min(waiting.oldest)), 0)::float8,
     (select count(*) from eventstore.parked_commits p where p.subscription = c.subscription)
 from eventstore.checkpoints c
 cross join lateral (
@@ -194,7 +202,7 @@ group by c.subscription
 order by c.subscription"""
 
 HORIZON_LAG: LiteralString = """
-select count(*), coalesce(extract(epoch from clock_timestamp() - min(hidden.recorded_at)), 0)::float8
+select count(*), greatest(extract(epoch from clock_timestamp() - min(hidden.recorded_at)), 0)::float8
 from (
     select log.recorded_at from eventstore.log
     where log.tx >= pg_snapshot_xmin(pg_current_snapshot())
@@ -205,7 +213,8 @@ from (
 # -------------------------------------------------------------------------------------------------
 
 # Looks at some commits behind a place: the streams among theirs that have been quiet for long, whether all of
-# these commits are younger than that, and where they end. No row: there are none.
+# these commits are younger than that (those of the future aside, which tell of a wrong clock and of nothing
+# else), and where they end. No row: there are none.
 FIND_QUIET_STREAMS: LiteralString = """
 with looked_at as materialized (
     select c.stream, c.tx, c.position, c.recorded_at from eventstore.commits c
@@ -220,7 +229,8 @@ select
             select from eventstore.commits c where c.stream = l.stream and c.recorded_at >= bound.quiet_since
         )
     ),
-    (select min(l.recorded_at) from looked_at l) >= bound.quiet_since,
+    (select min(l.recorded_at) from looked_at l where l.recorded_at <= clock_timestamp())
+        >= bound.quiet_since,
     last.tx::text::bigint, last.position
 from bound cross join (
     select l.tx, l.position from looked_at l order by l.tx desc, l.position desc limit 1

@@ -91,9 +91,7 @@ class Follower:
         self._woken.set()
 
     async def run(self) -> None:
-        """Apply commits as they come, until `stop`. Outages are waited out; a cancelled turn is rolled
-        back.
-        """
+        """Apply commits as they come until `stop`, over outages too; a cancelled turn is rolled back."""
         with contextlib.ExitStack() as stack:
             if self._listener is not None:
                 stack.enter_context(self._listener.waking(self._woken))
@@ -365,5 +363,6 @@ def _raise_unless_poison(error: Exception) -> None:
 
 
 def _describe(error: Exception) -> str:
+    """The end of the error's traceback, as text that the database takes whatever the error says."""
     text = "".join(traceback.format_exception(error)).strip().replace("\0", "\\0")
-    return text[-_LONGEST_ERROR:]
+    return text[-_LONGEST_ERROR:].encode(errors="backslashreplace").decode()

@@ -1,5 +1,5 @@
-"""Word of new commits over Valkey, sent after they are durable. A lost word costs a reader one poll,
-nothing else.
+"""Word of new commits over Valkey, sent after they are durable. A lost word costs a reader one poll, nothing
+else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from services.eventstore.commit import BUCKETS
 CHANNEL = "baohuang:commits"
 
 _PAUSE_SECONDS = 0.5
+_BUCKET_OF_WORD = {str(bucket).encode(): bucket for bucket in range(BUCKETS)}
 
 _log = logging.getLogger(__name__)
 
@@ -117,8 +118,8 @@ class WakeupListener:
 
 
 def _parse(words: bytes) -> frozenset[int]:
-    numbers = [word for word in words.decode("ascii", "replace").split(",") if word.isdecimal()]
-    return frozenset(int(number) for number in numbers)
+    """The buckets that a message names; others may publish what they like."""
+    return frozenset([_BUCKET_OF_WORD[word] for word in words.split(b",") if word in _BUCKET_OF_WORD])
 
 
 async def _end(task: asyncio.Task[None] | None) -> None:

@@ -1,16 +1,25 @@
-"""Health of a gRPC process (grpc.health.v1): serving only while what it depends on answers."""
+"""Health of a gRPC process (grpc.health.v1): serving only while what it depends on answers.
+
+The name `live` stands for the process itself, whatever it depends on: restarting it would bring nothing back.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
 
 import structlog
 from grpc_health.v1.health import OVERALL_HEALTH, aio
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
+from services.kit import metrics
+
 _log = structlog.get_logger(__name__)
+
+LIVE: Final = "live"
+"""Serving from the start to the stop."""
 
 Probe = Callable[[], Awaitable[None]]
 """Returns when the dependency answers, raises when it does not."""
@@ -47,6 +56,7 @@ class Health:
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         """Checks at once and at every interval; from the end on the process says that it does not serve."""
+        await self.servicer.set(LIVE, HealthCheckResponse.SERVING)
         await self.check()
         task = asyncio.create_task(self._watch())
         try:
@@ -72,4 +82,6 @@ class Health:
             _log.warning("not serving", cause=why)
         status = HealthCheckResponse.SERVING if is_serving else HealthCheckResponse.NOT_SERVING
         for service in self._services:
+            if service != OVERALL_HEALTH:
+                metrics.SERVING.labels(service).set(is_serving)
             await self.servicer.set(service, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import secrets
 from typing import Final
@@ -10,8 +11,8 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def new_id() -> str:
-    """A random id of 22 characters that nobody can guess."""
-    return secrets.token_urlsafe(16)
+    """A random id that nobody can guess: 26 of a-z and 2-7, fit to name a file or to be an argument."""
+    return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
 
 
 def is_id(text: str) -> bool:

@@ -7,7 +7,14 @@ from types import TracebackType
 from typing import Final, Self
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram, generate_latest, start_http_server
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    start_http_server,
+)
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -15,6 +22,11 @@ REQUESTS: Final = Counter(
     "baohuang_requests_total", "Requests answered, by outcome", ["protocol", "method", "code"]
 )
 ERRORS: Final = Counter("baohuang_errors_total", "Requests refused or failed", ["reason"])
+# There from the start: a series that begins at one has no rate, so the first fault would go unseen.
+ERRORS.labels("INTERNAL")
+SERVING: Final = Gauge(
+    "baohuang_serving", "1 while what a gRPC service depends on answers, 0 while it does not", ["service"]
+)
 REQUEST_SECONDS: Final = Histogram(
     "baohuang_request_seconds",
     "Time to answer a request",

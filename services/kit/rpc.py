@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import json
 import time
@@ -16,6 +15,7 @@ import structlog
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
+from prometheus_client import Counter
 
 from services.kit import metrics
 from services.kit.errors import STATUSES, PlatformError, Violation, to_platform_error
@@ -25,6 +25,15 @@ DOMAIN: Final = "baohuang"
 MOST_MESSAGE_BYTES: Final = 1 << 20
 """The largest request that a server of ours takes."""
 
+SERVER_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MOST_MESSAGE_BYTES),
+    # Else a second server could share the port unseen.
+    ("grpc.so_reuseport", 0),
+    # A connection whose other end is gone without a word is found so, and its streams end.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+)
+"""Of servers of ours, where they want nothing else."""
 CHANNEL_OPTIONS: Final = (
     (
         "grpc.service_config",
@@ -134,6 +143,8 @@ def _status_from(error: grpc.aio.AioRpcError | FailedCall) -> status_pb2.Status 
 
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+_ID_FIELDS: Final = ("game_id", "command_id")
 
 
 class Interceptor(grpc.aio.ServerInterceptor):
@@ -160,51 +171,104 @@ class Interceptor(grpc.aio.ServerInterceptor):
 def _wrapped(name: str, handler: _Handler) -> _Handler:
     kinds = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
     kind, method = next((kind, method) for kind in kinds if (method := getattr(handler, kind)) is not None)
-    # A stream lasts as long as its client likes.
-    seconds = metrics.REQUEST_SECONDS.labels("grpc", name) if kind == "unary_unary" else None
+    call = _Call(name, method, is_unary=kind == "unary_unary", reads_stream=kind.startswith("stream"))
+    make: Callable[..., _Handler] = getattr(grpc, f"{kind}_rpc_method_handler")
+    return make(
+        call.generate if inspect.isasyncgenfunction(method) else call.answer,
+        request_deserializer=_tolerant(handler.request_deserializer),
+        response_serializer=handler.response_serializer,
+    )
 
-    @contextlib.asynccontextmanager
-    async def answering(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
-        started = time.perf_counter()
-        code = "OK"
-        # Every call is a task of its own, and so are its logs' ids: there is nothing to undo.
-        structlog.contextvars.bind_contextvars(
-            method=name,
-            **{key: getattr(request, key) for key in ("game_id", "command_id") if hasattr(request, key)},
-        )
+
+class _Unreadable:
+    """Stands for a request whose bytes are no message of its type."""
+
+
+def _tolerant(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """A deserializer that never fails: for bytes that it cannot read gRPC would answer UNKNOWN by itself."""
+    if deserialize is None:
+        return None
+
+    def read(data: bytes) -> Any:
         try:
-            yield
-        except asyncio.CancelledError:
+            return deserialize(data)
+        except DecodeError:
+            return _Unreadable()
+
+    return read
+
+
+def _check_readable(request: Any) -> None:
+    if type(request) is _Unreadable:
+        raise PlatformError("MALFORMED_REQUEST", "these bytes are no message of the method's request type")
+
+
+async def _readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        _check_readable(request)
+        yield request
+
+
+class _Call:
+    """A method as the interceptor has it called. Little more than the method itself runs in each move."""
+
+    def __init__(
+        self, name: str, method: Callable[[Any, _Context], Any], *, is_unary: bool, reads_stream: bool
+    ) -> None:
+        self._name, self._method, self._reads_stream = name, method, reads_stream
+        self._succeeded = metrics.REQUESTS.labels("grpc", name, "OK")
+        # A stream lasts as long as its client likes.
+        self._seconds = metrics.REQUEST_SECONDS.labels("grpc", name) if is_unary else None
+
+    async def answer(self, request: Any, context: _Context) -> Any:
+        started = time.perf_counter()
+        try:
+            answer = await self._method(self._begun(request), context)
+        except BaseException as raised:  # noqa: BLE001 (the edge: each becomes an error on the wire)
+            await self._end_failed(raised, context, started)
+        self._note_end(self._succeeded, started)
+        return answer
+
+    async def generate(self, request: Any, context: _Context) -> AsyncIterator[Any]:
+        started = time.perf_counter()
+        try:
+            async for answer in self._method(self._begun(request), context):
+                yield answer
+        except BaseException as raised:  # noqa: BLE001
+            await self._end_failed(raised, context, started)
+        self._note_end(self._succeeded, started)
+
+    def _begun(self, request: Any) -> Any:
+        """The request, or the stream of them, as the method gets it."""
+        # Every call is a task of its own, and so are its logs' ids: there is nothing to undo.
+        ids = {key: getattr(request, key) for key in _ID_FIELDS if hasattr(request, key)}
+        structlog.contextvars.bind_contextvars(method=self._name, **ids)
+        if self._reads_stream:
+            return _readable(request)
+        _check_readable(request)
+        return request
+
+    async def _end_failed(self, raised: BaseException, context: _Context, started: float) -> NoReturn:
+        error = None
+        if isinstance(raised, asyncio.CancelledError):
             code = "DEADLINE_EXCEEDED" if context.time_remaining() == 0 else "CANCELLED"
-            raise
-        except grpc.aio.AbortError:
+        elif isinstance(raised, grpc.aio.AbortError):
             code = context.code().name
-            raise
-        except Exception as raised:  # noqa: BLE001 (the edge: each becomes an error on the wire)
+        elif isinstance(raised, Exception):
             error = to_platform_error(raised)
             code = error.status.grpc.name
             note_error(error, raised)
-            await abort(context, error)
-        finally:
-            metrics.REQUESTS.labels("grpc", name, code).inc()
-            if seconds is not None:
-                seconds.observe(time.perf_counter() - started)
+        else:  # the end of the process, or of a stream that nobody reads any more
+            code = "CANCELLED"
+        self._note_end(metrics.REQUESTS.labels("grpc", self._name, code), started)
+        if error is None:
+            raise raised
+        await abort(context, error)
 
-    async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
-        async with answering(request, context):
-            return await method(request, context)
-
-    async def generate(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
-        async with answering(request, context):
-            async for answer in method(request, context):
-                yield answer
-
-    make: Callable[..., _Handler] = getattr(grpc, f"{kind}_rpc_method_handler")
-    return make(
-        generate if inspect.isasyncgenfunction(method) else call,
-        request_deserializer=handler.request_deserializer,
-        response_serializer=handler.response_serializer,
-    )
+    def _note_end(self, counter: Counter, started: float) -> None:
+        counter.inc()
+        if self._seconds is not None:
+            self._seconds.observe(time.perf_counter() - started)
 
 
 def note_error(error: PlatformError, raised: BaseException) -> None:

@@ -37,9 +37,13 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 0  # 0: a free one
     metrics_port: int = 0
+    grpc_port: int = 0  # of the lobby, beside `port`
     log_level: LogLevel = "info"
     log_format: LogFormat = "console"
     database_connections: int = 10  # the most that one process keeps open
+    cors_origins: str = ""  # of pages that may call the lobby, separated by commas; "*": of all
+    limit_factor: int = 1  # multiplies the lobby's limits on clients; 0: no limits
+    proxies: int = 0  # how many in front of the lobby add to X-Forwarded-For
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -74,8 +78,10 @@ _SCHEMES = {
 def _parse(name: str, variable: str, text: str) -> object:
     if name in _SCHEMES:
         return _parse_address(variable, text, _SCHEMES[name])
-    if name in ("port", "metrics_port"):
+    if name in ("port", "metrics_port", "grpc_port"):
         return _parse_number(variable, text, 0, 65_535)
+    if name in ("limit_factor", "proxies"):
+        return _parse_number(variable, text, 0, 1_000_000)
     if name == "database_connections":
         return _parse_number(variable, text, 1, 1_000)
     if name == "log_level":

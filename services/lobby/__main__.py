@@ -1,7 +1,8 @@
-"""`python -m services.lobby [serve | follow | migrate]`: one of the lobby's processes."""
+"""`python -m services.lobby [serve | follow | migrate | operator]`: one of the lobby's processes."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,18 +32,31 @@ def _migrate(settings: Settings) -> None:
     tell_migrations(migrate(settings.database_url, "lobby", MIGRATIONS))
 
 
+def _make_operator(settings: Settings) -> None:
+    from services.lobby.operators import make_operator
+
+    print(asyncio.run(make_operator(settings)))
+
+
 COMMANDS: Final = {
     "serve": Command(
-        "the REST interface on BAOHUANG_PORT (the default)", _serve, ("database_url", "engine_target")
+        "REST on BAOHUANG_PORT and gRPC on BAOHUANG_GRPC_PORT (the default)",
+        _serve,
+        ("database_url", "engine_target", "valkey_url"),
     ),
     "follow": Command(
-        "follow the log: open hands and send the turns of bots; metrics on BAOHUANG_METRICS_PORT",
+        "follow the log: open hands, send turns of bots, keep times; metrics on BAOHUANG_METRICS_PORT",
         _follow,
         ("database_url", "engine_target", "valkey_url", "broker_url"),
     ),
     "migrate": Command(
         "create or update the lobby's tables; safe to run again and by several at once",
         _migrate,
+        ("database_url",),
+    ),
+    "operator": Command(
+        "make a player who may remove others and dissolve tables, and print the secret of his token",
+        _make_operator,
         ("database_url",),
     ),
 }

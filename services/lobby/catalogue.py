@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from enum import StrEnum
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from baohuang import PRESETS, RuleSet
 from baohuang.bots import BOT_NAMES
-from services.lobby.messages import Option, Preset, RulesCatalogue
+from services.lobby.messages.common import OPTION_NAMES
+from services.lobby.messages.tables import Option, Preset, RulesCatalogue
 
 
 @cache
 def rules_catalogue() -> RulesCatalogue:
     """Presets with all their values, options with their choices, and the built-in bots."""
     hints = get_type_hints(RuleSet)
-    names = [field.name for field in fields(RuleSet) if field.name != "name"]
     return RulesCatalogue(
         presets=[
-            Preset(preset.name, {name: _plain(getattr(preset, name)) for name in names})
+            Preset(preset.name, {name: _plain(getattr(preset, name)) for name in OPTION_NAMES})
             for preset in PRESETS.values()
         ],
-        options=[Option(name, _choices(hints[name])) for name in names],
+        options=[Option(name, _choices(hints[name])) for name in OPTION_NAMES],
         bots=list(BOT_NAMES),
     )
 

@@ -3,77 +3,83 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final, LiteralString
 
-from baohuang.rules.evolve import evolve
-from baohuang.rules.state import State
-from services.eventstore import Commit, Connection, EventStore
+from services.eventstore import Commit, Connection
+from services.eventstore.sql import READ_STREAM
 from services.kit.stored_events import decode_stored
-from services.lobby import sql
+from services.lobby.clocks import HandSeats, Position, advance
 
-_MOST_GAMES = 2_000
+MOST_GAMES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Who sits where, and the state when it was last looked at."""
+    """What stays the same in a game, None if it is no table's; and where it stood when last looked at."""
 
-    seats: dict[int, str | None]
-    state: State | None = None
+    seats: HandSeats | None
+    position: Position | None = None
 
 
 class Games:
     """The games that a follower sees, with a bounded cache.
 
-    What is kept follows from the log and from seats that never change, so that it cannot be wrong, only
-    missing. (A hand's row is written before its game begins: a game that is unknown then is nobody's for
-    good.)
+    What is kept follows from the log and from what never changes, so that it cannot be wrong, only missing.
+    (A hand's row is written before its game begins: a game that is unknown then is nobody's for good.)
     """
 
-    def __init__(self, store: EventStore) -> None:
-        self._store = store
+    def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    async def seats(self, connection: Connection, game_id: str) -> dict[int, str | None]:
-        """The built-in bot in each seat of a table's game, None for a seat without; empty for other games."""
-        known = self._known.get(game_id)
+    async def after(self, connection: Connection, commit: Commit) -> Position | None:
+        """The position of a table's game right after a commit, None for other games.
+
+        What is missing is read through the same connection: its transaction must not wait for another.
+        Raises UnreadableEvents.
+        """
+        known = self._known.get(commit.stream)
         if known is None:
-            rows = await (await connection.execute(sql.READ_SEATS_OF_GAME, [game_id])).fetchall()
-            known = _Known(dict(rows))
-            self._keep(game_id, known)
-        return known.seats
-
-    async def state_after(self, commit: Commit) -> State:
-        """The state of a game right after a commit. Raises StoreUnavailable, UnreadableEvents."""
-        known = self._known.get(commit.stream, _Known({}))
-        state = known.state
-        if state is not None and state.version == commit.version:
-            return state
-        if commit.first_version == 1:
-            state = None
-        elif state is None or state.version != commit.first_version - 1:
-            state = None
-            for earlier in await self._store.read_stream(commit.stream):
-                if earlier.version < commit.first_version:
-                    state = _fold(state, earlier)
-        state = _fold(state, commit)
-        self._keep(commit.stream, _Known(known.seats, state))
-        return state
-
-    def _keep(self, game_id: str, known: _Known) -> None:
-        self._known[game_id] = known
-        self._known.move_to_end(game_id)
-        if len(self._known) > _MOST_GAMES:
-            self._known.popitem(last=False)
+            row = await (await connection.execute(_READ_SEATS, [commit.stream])).fetchone()
+            known = _Known(None if row is None else HandSeats(tuple(row[0]), row[1], row[2]))
+        position = known.position
+        if known.seats is not None and (position is None or position.state.version != commit.version):
+            if position is None or position.state.version != commit.first_version - 1:
+                position = position_after(None, await _read_before(connection, commit), known.seats)
+            position = position_after(position, [commit], known.seats)
+        self._keep(commit.stream, _Known(known.seats, position))
+        return position
 
     def forget(self, game_id: str) -> None:
         """Drop what is known of a game that is over."""
         self._known.pop(game_id, None)
 
+    def _keep(self, game_id: str, known: _Known) -> None:
+        self._known[game_id] = known
+        self._known.move_to_end(game_id)
+        if len(self._known) > MOST_GAMES:
+            self._known.popitem(last=False)
 
-def _fold(state: State | None, commit: Commit) -> State:
-    for event in decode_stored(commit.payload, commit.schema_version):
-        state = evolve(state, event)
-    if state is None:
-        raise RuntimeError(f"the commit {commit.cursor.format()} of {commit.stream} holds no events")
-    return state
+
+def position_after(position: Position | None, commits: Iterable[Commit], seats: HandSeats) -> Position | None:
+    """The position after some more commits. Raises UnreadableEvents."""
+    for commit in commits:
+        events = decode_stored(commit.payload, commit.schema_version)
+        position = advance(position, events, commit.recorded_at_ms, seats)
+    return position
+
+
+async def _read_before(connection: Connection, commit: Commit) -> list[Commit]:
+    """The commits of the same game before this one."""
+    if commit.first_version == 1:
+        return []
+    cursor = connection.cursor(binary=True)
+    await cursor.execute(READ_STREAM, {"stream": commit.stream, "after_version": 0})
+    commits = [Commit._make(row) for row in await cursor.fetchall()]
+    return [each for each in commits if each.version < commit.first_version]
+
+
+_READ_SEATS: Final[LiteralString] = """
+select hands.bots, turn_seconds, opening_seconds
+from lobby.hands join lobby.tables using (table_id) where game_id = %s"""

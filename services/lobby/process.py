@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 
 import structlog
 
-from services.eventstore import EventStore, Pool, StoreUnavailable, make_pool
+from services.eventstore import Pool, StoreUnavailable, make_pool
 from services.eventstore.lag import keep_lag_metrics
 from services.eventstore.restored import check_restored
 from services.eventstore.subscription import Subscription
@@ -15,27 +16,42 @@ from services.eventstore.wakeups import WakeupListener
 from services.kit.settings import Settings
 from services.kit.shutdown import stop_signals
 from services.kit.web import held_port, make_health_app, serve_app
-from services.lobby.app import make_lobby
+from services.lobby.application import Lobby
 from services.lobby.broker import TurnSender
+from services.lobby.departures import Departures
 from services.lobby.engine import Engine
 from services.lobby.games import Games
+from services.lobby.grpc.server import serving
+from services.lobby.hands import Hands
+from services.lobby.matches import Matches
 from services.lobby.projection import SUBSCRIPTION, LobbyProjection
-from services.lobby.tables import TableStore
-from services.lobby.work import HandOpener, TurnDispatcher, Wakes, Worklist, refresh_metrics
+from services.lobby.reaper import Reaper
+from services.lobby.rest.app import make_lobby
+from services.lobby.tables import Tables
+from services.lobby.turns import Turns
+from services.lobby.work import Clock, HandOpener, TurnDispatcher, Wakes, Worklist, refresh_metrics
 
 _METRICS_SECONDS = 5.0
+REAP_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
 
 
 async def serve(settings: Settings) -> None:
-    """Serve the REST interface until SIGTERM or SIGINT."""
-    with stop_signals() as stop:
-        await serve_app(make_lobby(settings), settings.host, settings.port, stop)
+    """Serve REST and gRPC until SIGTERM or SIGINT."""
+    with held_port(settings.host, settings.grpc_port) as grpc_port, stop_signals() as stop:
+        edge = partial(serving, host=settings.host, port=grpc_port, proxies=settings.proxies)
+        app = make_lobby(settings, edge)
+
+        def drain() -> None:
+            lobby: Lobby = app.state.lobby
+            lobby.registry.stop()
+
+        await serve_app(app, settings.host, settings.port, stop, drain)
 
 
 async def follow(settings: Settings) -> None:
-    """Follow the log, open hands and send turns until SIGTERM or SIGINT."""
+    """Follow the log, open hands, send turns and keep times until SIGTERM or SIGINT."""
     pool = make_pool(
         settings.database_url, max_size=settings.database_connections, application="baohuang-lobby-follower"
     )
@@ -43,7 +59,7 @@ async def follow(settings: Settings) -> None:
         port = stack.enter_context(held_port(settings.host, settings.metrics_port))
         stop = stack.enter_context(stop_signals())
         await stack.enter_async_context(pool)
-        tables = TableStore(pool)
+        tables = Tables(pool)
         await tables.check()
         await check_restored(pool)
         listener = await stack.enter_async_context(WakeupListener(settings.valkey_url))
@@ -52,12 +68,18 @@ async def follow(settings: Settings) -> None:
         sender = TurnSender(settings.broker_url)
         stack.callback(sender.close)
 
-        turns_to_send = Worklist("turns to send", TurnDispatcher(pool, sender).send_due)
-        hands_to_open = Worklist("hands to open", HandOpener(tables, engine).open_due)
-        projection = LobbyProjection(Games(EventStore(pool)))
-        subscription = Subscription(SUBSCRIPTION, projection.apply)
-        follower = Wakes(pool, subscription, listener, (turns_to_send.woken, hands_to_open.woken))
-        workers = (follower, turns_to_send, hands_to_open)
+        turns, hands = Turns(pool), Hands(pool)
+        clock = Clock(turns, engine)
+        turns_to_send = Worklist("turns to send", TurnDispatcher(turns, sender).send_due)
+        hands_to_open = Worklist("hands to open", HandOpener(hands, engine).open_due)
+        clocks = Worklist("clocks", clock.enforce_due, turns.seconds_to_next_clock)
+        departures = Worklist("departures", Departures(pool, engine).tell_due)
+        matches = Worklist("matches", Matches(pool).fill_due)
+        reaper = Worklist("reaper", Reaper(pool).reap, pause_seconds=REAP_SECONDS)
+        subscription = Subscription(SUBSCRIPTION, LobbyProjection(Games()).apply)
+        woken = (turns_to_send.woken, hands_to_open.woken, clocks.woken)
+        follower = Wakes(pool, subscription, listener, woken)
+        workers = (follower, turns_to_send, hands_to_open, clocks, departures, matches, reaper)
         async with asyncio.TaskGroup() as group:
             health = make_health_app(tables.check)
             group.create_task(serve_app(health, settings.host, port, stop))

@@ -1,25 +1,43 @@
-"""The two kinds of work that lie in the database until they are done: hands to open and turns to send."""
+"""Work that lies in the database until it is done: hands to open, turns to send, times to keep."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, LiteralString
 
 import structlog
 
+from baohuang.rules.events import AutoPlayReason
 from services.eventstore import Connection, Pool, StoreUnavailable
-from services.eventstore.errors import translated_errors
 from services.eventstore.subscription import Follower, Subscription
 from services.eventstore.wakeups import WakeupListener
-from services.lobby import metrics, sql
-from services.lobby.broker import BrokerAway, Turn, TurnSender
+from services.kit.errors import PlatformError
+from services.lobby import metrics
+from services.lobby.broker import BrokerAway, TurnSender
+from services.lobby.database import connected
 from services.lobby.engine import Engine, EngineAway, EngineRefused
-from services.lobby.tables import HandToOpen, TableStore
+from services.lobby.hands import Hands, HandToOpen
+from services.lobby.turns import ClockTurn, Turns
 
-RESEND_SECONDS = 4
 _HANDS_AT_ONCE = 20
 _TURNS_AT_ONCE = 100
+_PAUSE_SECONDS = 1.0
+
+# Somebody was quicker: the player in the last moment, or another clock.
+_OVERTAKEN: Final = frozenset(
+    {
+        "VERSION_CONFLICT",
+        "COMMAND_REUSED",
+        "NOT_YOUR_TURN",
+        "ALREADY_ANSWERED",
+        "GAME_OVER",
+        "ON_AUTO_PLAY",
+        "NOT_ON_AUTO_PLAY",
+        "ALREADY_FORFEITED",
+    }
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -47,11 +65,20 @@ class Wakes(Follower):
 
 
 class Worklist:
-    """Does some kind of work for ever: when woken, and every second in case nobody did the waking."""
+    """Does some kind of work for ever: when woken, and now and then in case nobody did the waking."""
 
-    def __init__(self, name: str, do_some: Callable[[], Awaitable[int]], pause_seconds: float = 1.0) -> None:
+    def __init__(
+        self,
+        name: str,
+        do_some: Callable[[], Awaitable[int]],
+        next_seconds: Callable[[], Awaitable[float | None]] | None = None,
+        *,
+        pause_seconds: float = _PAUSE_SECONDS,
+    ) -> None:
+        """`next_seconds` tells how long until something is due, where that is known."""
         self._name = name
         self._do_some = do_some
+        self._next_seconds = next_seconds
         self._pause_seconds = pause_seconds
         self._is_stopping = False
         self.woken = asyncio.Event()
@@ -65,30 +92,39 @@ class Worklist:
         """Work until `stop`; outages are waited out."""
         while not self._is_stopping:
             self.woken.clear()
+            pause = self._pause_seconds
             try:
                 if await self._do_some():
                     continue
+                known = None if self._next_seconds is None else await self._next_seconds()
+                pause = pause if known is None else min(pause, known)
             except StoreUnavailable as error:
                 _log.warning("work waits for the database", work=self._name, cause=str(error))
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._pause_seconds):
+                async with asyncio.timeout(pause):
                     await self.woken.wait()
 
 
 class HandOpener:
     """Has the engine create the games of hands that are written down."""
 
-    def __init__(self, tables: TableStore, engine: Engine) -> None:
-        self._tables = tables
+    def __init__(self, hands: Hands, engine: Engine) -> None:
+        self._hands = hands
         self._engine = engine
 
     async def open_due(self) -> int:
         """Try those that are due; gives how many were tried. Raises StoreUnavailable."""
-        hands = await self._tables.claim_hands_to_open(_HANDS_AT_ONCE)
-        await asyncio.gather(*(self.open(hand) for hand in hands))
+        hands = await self._hands.claim_due(_HANDS_AT_ONCE)
+        await asyncio.gather(*(self._open(hand) for hand in hands))
         return len(hands)
 
-    async def open(self, hand: HandToOpen, deadline_seconds: float = 5.0) -> None:
+    async def open_now(self, game_id: str) -> None:
+        """Try a hand that was just written, unless somebody else does. Raises StoreUnavailable."""
+        hand = await self._hands.claim(game_id)
+        if hand is not None:
+            await self._open(hand)
+
+    async def _open(self, hand: HandToOpen, deadline_seconds: float = 5.0) -> None:
         """Try to open one; if the engine is away, it will be tried again by whoever claims it next."""
         try:
             await self._engine.open_hand(hand, deadline_seconds)
@@ -98,22 +134,22 @@ class HandOpener:
         except EngineRefused as error:
             metrics.OPENINGS_FAILED.labels("ENGINE_REFUSED").inc()
             _log.error("a table failed", table_id=hand.table_id, game_id=hand.game_id, cause=str(error))
-            await self._tables.fail_hand(hand, str(error))
+            await self._hands.fail(hand, str(error))
         else:
             metrics.HANDS_OPENED.inc()
-            await self._tables.note_begun(hand.game_id)
+            await self._hands.note_begun(hand.game_id)
 
 
 class TurnDispatcher:
     """Sends the turns of built-in bots to the workers, and again those that nothing came of."""
 
-    def __init__(self, pool: Pool, sender: TurnSender) -> None:
-        self._pool = pool
+    def __init__(self, turns: Turns, sender: TurnSender) -> None:
+        self._turns = turns
         self._sender = sender
 
     async def send_due(self) -> int:
         """Send those that are due; gives how many were sent. Raises StoreUnavailable."""
-        turns = await self._claim()
+        turns = await self._turns.claim_of_bots(_TURNS_AT_ONCE)
         if not turns:
             return 0
         try:
@@ -122,37 +158,69 @@ class TurnDispatcher:
             sent = error.sent
             metrics.SENDS_FAILED.inc(len(turns) - sent)
             _log.warning("turns wait for the broker", turns=len(turns) - sent, cause=str(error))
-            await self._release(turns[sent:])
+            await self._turns.release(turns[sent:])
         for turn in turns[:sent]:
             metrics.TURNS_SENT.labels("first" if turn.sends == 1 else "again").inc()
         return sent
 
-    async def _claim(self) -> list[Turn]:
-        with translated_errors():
-            async with self._pool.connection() as connection:
-                parameters = {"limit": _TURNS_AT_ONCE, "resend_seconds": RESEND_SECONDS}
-                rows = await (await connection.execute(sql.CLAIM_TURNS, parameters)).fetchall()
-        return [Turn._make(row) for row in rows]
 
-    async def _release(self, turns: list[Turn]) -> None:
-        with translated_errors():
-            async with self._pool.connection() as connection:
-                await connection.execute(
-                    sql.RELEASE_TURNS,
-                    {
-                        "games": [turn.game_id for turn in turns],
-                        "seats": [turn.seat for turn in turns],
-                        "versions": [turn.version for turn in turns],
-                    },
+class Clock:
+    """Ends the time of players, and plays for them from then on (R9.1).
+
+    The commands have ids that follow from the decision, so that any number of clocks do each of them once.
+    """
+
+    def __init__(self, turns: Turns, engine: Engine) -> None:
+        self._turns = turns
+        self._engine = engine
+
+    async def enforce_due(self) -> int:
+        """See to what is due; gives how many decisions. Raises StoreUnavailable."""
+        turns = await self._turns.claim_of_clocks(_TURNS_AT_ONCE)
+        await asyncio.gather(*(self._enforce(turn) for turn in turns))
+        return len(turns)
+
+    async def _enforce(self, turn: ClockTurn) -> None:
+        decision = f"{turn.seat}.{turn.version}.{turn.answers}.{turn.starts}"
+        try:
+            if turn.kind == "player":
+                applied = await self._engine.start_auto_play(
+                    turn.game_id, f"timeout.{decision}", turn.seat, AutoPlayReason.TIMEOUT, turn.version
                 )
+                if not applied.is_repeated:
+                    metrics.TURNS_TIMED_OUT.inc()
+            else:
+                await self._engine.auto_act(turn.game_id, f"auto.{decision}", turn.seat, turn.version)
+        except PlatformError as error:
+            if error.reason in _OVERTAKEN:
+                return
+            metrics.CLOCKS_FAILED.labels(error.reason).inc()
+            log = _log.warning if error.is_retryable else _log.error
+            log("a clock waits", game_id=turn.game_id, seat=turn.seat, tries=turn.tries, cause=str(error))
+            if error.is_retryable:
+                await self._turns.release([turn])
 
 
 async def refresh_metrics(pool: Pool) -> None:
     """Set the gauges of waiting work to what is true now. Raises StoreUnavailable."""
-    with translated_errors():
-        async with pool.connection() as connection:
-            row = await (await connection.execute(sql.COUNT_WAITING)).fetchone()
+    async with connected(pool) as connection:
+        row = await (await connection.execute(_COUNT_WAITING)).fetchone()
     if row is not None:
-        metrics.TURNS_WAITING.set(row[0])
-        metrics.TURNS_LATE.set(row[1])
-        metrics.HANDS_WAITING.set(row[2])
+        gauges = (
+            metrics.TURNS_WAITING,
+            metrics.TURNS_LATE,
+            metrics.CLOCKS_RUNNING,
+            metrics.HANDS_WAITING,
+            metrics.TICKETS_WAITING,
+        )
+        for gauge, count in zip(gauges, row, strict=True):
+            gauge.set(count)
+
+
+_COUNT_WAITING: Final[LiteralString] = """
+select count(*) filter (where kind = 'bot'),
+    count(*) filter (where kind = 'bot' and sends > 1),
+    count(*) filter (where kind = 'player'),
+    (select count(*) from lobby.hands where status = 'opening'),
+    (select count(*) from lobby.tickets where status = 'waiting')
+from lobby.turns"""

@@ -37,13 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("--once", action="store_true", help="stop after the results")
     for field in fields(Ports):
-        variable = f"BAOHUANG_{field.name.upper()}_PORT"
+        variable, name = f"BAOHUANG_{field.name.upper()}_PORT", field.name.replace("_", "-")
         command.add_argument(
-            f"--{field.name}-port",
+            f"--{name}-port",
             type=_port,
             metavar="PORT",
             default=os.environ.get(variable) or 0,
-            help=f"port of the {field.name} on 127.0.0.1 (or {variable}; default 0: a free one)",
+            help=f"port of {name} on 127.0.0.1 (or {variable}; default 0: a free one)",
         )
     options = parser.parse_args(arguments)
     return up(

@@ -15,6 +15,8 @@ from services.local.platform import Platform
 from services.local.server import Deadline
 
 BOTS = ("greedy", "random", "greedy", "random", "greedy")
+TOKEN_FILE = "player-token"  # noqa: S105 (a name, not a secret)
+"""In the data folder: the secret of the player who opens the first tables, for whoever reads that folder."""
 
 _REQUEST_SECONDS = 10.0
 _LONGEST_WAIT_SECONDS = 300.0
@@ -48,6 +50,7 @@ def play_first_hands(platform: Platform, presets: Sequence[str]) -> list[PlayedH
     The platform is looked after meanwhile. Raises HandFailed, and what `look_after` and `pause` raise.
     """
     with httpx.Client(timeout=_REQUEST_SECONDS, trust_env=False) as client:
+        client.headers["Authorization"] = f"Bearer {player_token(client, platform)}"
         tables = [_open_table(client, platform, preset) for preset in presets]
         played: dict[str, PlayedHand] = {}
         deadline = Deadline(_LONGEST_WAIT_SECONDS)
@@ -67,6 +70,26 @@ def play_first_hands(platform: Platform, presets: Sequence[str]) -> list[PlayedH
                     "but do not get on; their logs may say why"
                 )
     return [played[table_id] for table_id in tables]
+
+
+def player_token(client: httpx.Client, platform: Platform) -> str:
+    """The token of the platform's own player, who is registered at the first call. Raises HandFailed."""
+    path = platform.data_dir / TOKEN_FILE
+    try:
+        if path.exists():
+            secret = path.read_text("ascii").strip()
+            answer = client.get(f"{platform.lobby_url}/v1/me", headers={"Authorization": f"Bearer {secret}"})
+            if answer.is_success:
+                return secret
+        answer = client.post(
+            f"{platform.lobby_url}/v1/players", json={"name": f"local {secrets.token_hex(4)}"}
+        )
+        secret = str(answer.raise_for_status().json()["secret"])
+    except httpx.HTTPError as error:
+        raise HandFailed(f"the lobby registered no player: {error}") from error
+    path.touch(mode=0o600)
+    path.write_text(f"{secret}\n", "ascii")
+    return secret
 
 
 def count_finished_games(replay_url: str) -> int:

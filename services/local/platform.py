@@ -36,12 +36,13 @@ class Ports:
     valkey: int = 0
     engine: int = 0
     lobby: int = 0
+    lobby_grpc: int = 0
     replay: int = 0
 
     @classmethod
     def setting(cls, name: str) -> str:
         """How a user sets one of these, for messages."""
-        return f"--{name}-port or BAOHUANG_{name.upper()}_PORT"
+        return f"--{name.replace('_', '-')}-port or BAOHUANG_{name.upper()}_PORT"
 
 
 def _keep_quiet(_: str) -> None:
@@ -83,6 +84,7 @@ class Platform:
         self._restarts = Restarts()
         self.engine_target = ""
         self.lobby_url = ""
+        self.lobby_grpc_target = ""
         self.replay_url = ""
         self.metrics_urls: dict[str, str] = {}
         """Where each process of ours is scraped, by name."""
@@ -127,7 +129,7 @@ class Platform:
         self._open.enter_context(self._undertaker)
         reserved = {
             name: self._reserve(name, getattr(self._wanted_ports, name))
-            for name in ("engine", "lobby", "replay")
+            for name in ("engine", "lobby", "lobby_grpc", "replay")
         }
         self._start_stores()
         self._migrate()
@@ -189,6 +191,7 @@ class Platform:
         self._tell("starting engine, lobby, replay, followers and a bot worker")
         self.engine_target = f"{LOOPBACK}:{ports['engine']}"
         self.lobby_url = f"http://{LOOPBACK}:{ports['lobby']}"
+        self.lobby_grpc_target = f"{LOOPBACK}:{ports['lobby_grpc']}"
         self.replay_url = f"http://{LOOPBACK}:{ports['replay']}"
         self._environment |= {
             "BAOHUANG_ENGINE_TARGET": self.engine_target,
@@ -200,7 +203,7 @@ class Platform:
                 self._worker("bots", ("services.bots", "worker")),
             ],
             [
-                self._web("lobby", self.lobby_url),
+                self._web("lobby", self.lobby_url, BAOHUANG_GRPC_PORT=str(ports["lobby_grpc"])),
                 self._engine(ports["engine"]),
             ],
             [
@@ -209,9 +212,9 @@ class Platform:
             ],
         ]
 
-    def _web(self, name: str, url: str) -> Member:
+    def _web(self, name: str, url: str, **more: str) -> Member:
         self.metrics_urls[name] = f"{url}/metrics"
-        environment = {"BAOHUANG_PORT": url.rpartition(":")[2]}
+        environment = {"BAOHUANG_PORT": url.rpartition(":")[2], **more}
         return self._service(
             name, (f"services.{name}",), environment, is_ready=partial(answers_http, f"{url}/health/ready")
         )

@@ -13,7 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from services.local.errors import LocalServerError, LocalServerReason, os_error
-from services.local.first_hands import HandFailed, PlayedHand, count_finished_games, play_first_hands
+from services.local.first_hands import (
+    TOKEN_FILE,
+    HandFailed,
+    PlayedHand,
+    count_finished_games,
+    play_first_hands,
+)
 from services.local.members import MemberFailed
 from services.local.platform import PROJECT, Platform, Ports
 from services.local.restarts import GaveUp
@@ -126,7 +132,9 @@ def print_results(hands: Sequence[PlayedHand], platform: Platform, console: Cons
     for hand in hands:
         address = f"{platform.replay_url}/replay/{hand.game_id}"
         console.print(f"{hand.rules:{width}}  {address}  (table {hand.table_id})", markup=False)
-    console.print(f"all games: {platform.replay_url}/   lobby: {platform.lobby_url}/", markup=False)
+    lobby = f"lobby: {platform.lobby_url}/ (gRPC: {platform.lobby_grpc_target})"
+    console.print(f"all games: {platform.replay_url}/   {lobby}", markup=False)
+    console.print(f"a token for the lobby: {platform.data_dir / TOKEN_FILE}", markup=False)
 
 
 class DataDirLock:

@@ -2,58 +2,92 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from baohuang.rules.cards import BIG, SMALL, Card, Hand
+from baohuang.rules.cards import GUARD_JOKER, SMALL_JOKER, Card, Hand
 from baohuang.words import Language
 
 _SYMBOLS = {"s": "♠", "h": "♥", "c": "♣", "d": "♦"}
 _RED = frozenset("hd")
-_MARKED = {"EJ": ("emperor joker", "皇牌"), "GJ": ("guard joker", "保牌")}
+
+
+class Style(NamedTuple):
+    """How cards are drawn: in which language, and whether the guard joker makes the guard.
+
+    Where a called card does, it is a small joker like the others (R5.5).
+    """
+
+    language: Language
+    has_guard_joker: bool
+
+
+class Kind(StrEnum):
+    """How a card stands out; it is also the name of its class in the style sheet."""
+
+    PLAIN = ""
+    RED = "red"
+    SMALL_JOKER = "small-joker"
+    BIG_JOKER = "big-joker"
+    GUARD_JOKER = "guard-joker"
+    EMPEROR_JOKER = "emperor-joker"
+
+
+_JOKERS = {
+    "SJ": (Kind.SMALL_JOKER, ("SJ", "小"), ("small joker", "小王")),
+    "GJ": (Kind.GUARD_JOKER, ("GJ", "保"), ("guard joker", "保牌")),
+    "BJ": (Kind.BIG_JOKER, ("BJ", "大"), ("big joker", "大王")),
+    "EJ": (Kind.EMPEROR_JOKER, ("EJ", "皇"), ("emperor joker", "皇牌")),
+}
 
 
 class Face(NamedTuple):
-    """One card. `rank` as printed (10 for a ten); jokers have no suit and may be `marked`, with a name."""
+    """One card: its rank as printed (10 for a ten), its suit, and the name of a joker beside its sign."""
 
     rank: str
     symbol: str
     letter: str
-    is_red: bool
-    marked: str
+    kind: Kind
+    name: str
 
 
-class RankGroup(NamedTuple):
-    """All cards of one rank in a hand."""
+class Group(NamedTuple):
+    """The cards of a hand that count as one: of one rank, marked and called ones apart."""
 
-    rank: str
+    face: Face
     cards: Hand
+    is_called: bool
 
 
-def face_of(card: Card, language: Language) -> Face:
+def face_of(card: Card, style: Style) -> Face:
     """How a card is drawn."""
-    name = str(card)
+    name = str(_drawn(card, style))
     if card.is_joker:
-        marked = language.say(*_MARKED[name]) if name in _MARKED else ""
-        return Face(_rank_name(card, language), "", "", card.rank == BIG, marked)
-    suit = name[1]
-    return Face(_rank_name(card, language), _SYMBOLS[suit], suit.upper(), suit in _RED, "")
-
-
-def groups_of(hand: Hand, language: Language) -> tuple[RankGroup, ...]:
-    """A hand by rank, the highest first."""
-    return tuple(
-        [
-            RankGroup(_rank_name(cards[0], language), cards)
-            for cards in [tuple(same) for _, same in groupby(reversed(hand), key=lambda card: card.rank)]
-        ]
+        kind, sign, words = _JOKERS[name]
+        return Face(style.language.say(*sign), "", "", kind, style.language.say(*words))
+    rank, suit = name[0], name[1]
+    return Face(
+        "10" if rank == "T" else rank,
+        _SYMBOLS[suit],
+        suit.upper(),
+        Kind.RED if suit in _RED else Kind.PLAIN,
+        "",
     )
 
 
-def _rank_name(card: Card, language: Language) -> str:
-    if card.rank == BIG:
-        return language.say("Big", "大王")
-    if card.rank == SMALL:
-        return language.say("Small", "小王")
-    letter = str(card)[0]
-    return "10" if letter == "T" else letter
+def groups_of(hand: Hand, called: Card | None, style: Style) -> tuple[Group, ...]:
+    """A hand by rank, the highest first."""
+
+    def kind(card: Card) -> tuple[int, int]:
+        if card.is_joker:
+            return card.rank, int(_drawn(card, style))
+        return card.rank, card == called
+
+    ordered = sorted(hand, key=kind, reverse=True)
+    groups = [tuple(sorted(same, reverse=True)) for _, same in groupby(ordered, key=kind)]
+    return tuple([Group(face_of(cards[0], style), cards, cards[0] == called) for cards in groups])
+
+
+def _drawn(card: Card, style: Style) -> Card:
+    return SMALL_JOKER if card == GUARD_JOKER and not style.has_guard_joker else card

@@ -73,21 +73,32 @@ class Games:
         *,
         rules: str | None = None,
         is_running: bool | None = None,
+        player: str | None = None,
         after: Place | None = None,
         limit: int = 20,
     ) -> Page:
-        """Up to `limit` (1 … MOST_GAMES) games, the newest first: of one preset, running or finished."""
+        """Up to `limit` (1 … MOST_GAMES) games, the newest first.
+
+        Of one preset, running or finished, of a player.
+        """
         conditions: list[LiteralString] = []
         if rules is not None:
             conditions.append("preset = %(rules)s")
         if is_running is not None:
             conditions.append("finished_ms is null" if is_running else "finished_ms is not null")
+        if player is not None:
+            conditions.append(_HAS_PLAYER)
         if after is not None:
             conditions.append("(started_ms, game_id) < (%(time)s, %(entry_id)s)")
         query = composing.SQL(_PAGE).format(
             composing.SQL(" and ").join([composing.SQL(each) for each in conditions or ["true"]])
         )
-        parameters = {"rules": rules, "limit": limit + 1, **({} if after is None else after._asdict())}
+        parameters = {
+            "rules": rules,
+            "player": player,
+            "limit": limit + 1,
+            **({} if after is None else after._asdict()),
+        }
         with translated_errors():
             async with self._pool.connection() as connection:
                 rows = await (await connection.execute(query, parameters)).fetchall()
@@ -166,6 +177,10 @@ from replay.games
 where {}
 order by started_ms desc, game_id desc
 limit %(limit)s"""
+
+_HAS_PLAYER: Final[LiteralString] = (
+    "game_id in (select game_id from replay_tables.sittings where names @> array[%(player)s::text])"
+)
 
 _TOTALS: Final[LiteralString] = """
 select count(*) filter (where finished_ms is null), count(*) filter (where finished_ms is not null)

@@ -1,227 +1,253 @@
-"""One moment of a game, ready to be shown: five seats, where the steps lead, and the events around it."""
+"""One moment of a game, ready to be shown: the five seats, the middle of the table, what was done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
+from baohuang.bots.choice import Choice
 from baohuang.phrases import Phrase, phrase_of
 from baohuang.rules import events as ev
-from baohuang.rules.cards import Hand
+from baohuang.rules.actions import ActionKind
+from baohuang.rules.cards import Card, Hand
 from baohuang.rules.events import Event, Step
-from baohuang.rules.roles import SEATS, Role, Seat
+from baohuang.rules.outcome import Outcome
+from baohuang.rules.roles import SEATS, Role, Seat, Solo
+from baohuang.rules.scoring import multiplier
 from baohuang.rules.state import Move, PublicState
 from baohuang.words import Language, name_of
-from services.replay.known import Known, KnownGame
+from services.replay.known import SPECTATOR, Known, KnownGame, Viewpoint
+
+_Word = Solo | ActionKind | Step
 
 
 @dataclass(frozen=True)
-class SeatShown:
-    """One seat. `hand` is None where it is secret, `count` where the rules hide it.
+class Plate:
+    """Who sits at a seat and how he stands.
 
-    `role` is None while it is not known; `is_role_public` tells whether the table knows it too. `move` is the
-    seat's last in the trick that is shown: cards, an empty hand for a pass, None for none.
+    `role` is None while it is not known, `is_secret` if the table does not know it. `is_solo`: an undeclared
+    solo. `count` is None where the rules hide it.
     """
 
     seat: Seat
+    name: str
     role: Role | None
-    is_role_public: bool
-    hand: Hand | None
+    is_secret: bool
+    is_solo: bool
+    is_secret_solo: bool
+    is_role_open: bool
+    """Whether there is a role to be known."""
     count: int | None
-    move: Hand | None
-    is_best: bool
-    is_asked: bool
-    has_answered: bool
     declared: tuple[str, ...]
     place: int | None
     score: int | None
-    penalty: int | None
+    penalty: int
     is_on_auto_play: bool
     is_forfeited: bool
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Where the links lead; None where there is nothing further that way."""
+class Spot:
+    """What lies before a seat: its last move of the trick (a pass has no cards), or its answer."""
 
-    first: int | None
-    previous: int | None
-    next: int | None
-    next_trick: int | None
-    previous_trick: int | None
-    last: int | None
-
-
-@dataclass(frozen=True)
-class EventShown:
-    """An event of the list; `step` is the moment right after it."""
-
-    step: int
-    phrase: Phrase
-    is_current: bool
+    cards: Hand | None
+    words: str
+    is_best: bool
+    is_past: bool
+    """Whether the trick has ended."""
+    is_asked: bool
+    has_answered: bool
 
 
 @dataclass(frozen=True)
-class EventGroup:
-    """A trick, or (`number` 0) what came before the first."""
+class Middle:
+    """What lies in the middle of the table."""
 
-    number: int
-    events: tuple[EventShown, ...]
+    stage: Step
+    trick: int
+    called: Card | None
+    declared: tuple[str, ...]
+    """What has been declared and stands."""
+    multiplier: int
+    redeal: int
+    carried: Hand | None
+    carried_count: int
+    finished: tuple[Seat, ...]
+    """Who is out, the first one first."""
+    outcome: Outcome | None
 
-    @property
-    def is_current(self) -> bool:
-        return any(event.is_current for event in self.events)
+
+@dataclass(frozen=True)
+class Remark:
+    """What the bot in a seat wrote of its move."""
+
+    seat: Seat
+    choice: Choice
 
 
 @dataclass(frozen=True)
 class Moment:
-    """All that a page shows of one step of a game."""
+    """All that is shown of one step."""
 
     step: int
-    public: PublicState
-    seats: tuple[SeatShown, ...]
-    is_past_trick: bool
-    """Whether the moves shown are those of the trick that has just ended."""
-    carried: Hand | None
-    steps: Steps
-    earlier: tuple[EventGroup, ...]
-    current: EventGroup
-    later: tuple[EventGroup, ...]
-    phrase: Phrase
+    plates: tuple[Plate, ...]
+    spots: tuple[Spot, ...]
+    hands: tuple[Hand | None, ...]
+    called: Card | None
+    middle: Middle
+    said: tuple[Phrase, ...]
+    remark: Remark | None
 
 
 def first_shown_step(game: KnownGame) -> int:
     """Where a page without a step opens: a running game now, a finished one with the cards just dealt."""
-    if game.is_running:
-        return game.version
-    dealt = (number for number, event in enumerate(game.events, 1) if isinstance(event, ev.Dealt))
-    return next(dealt, 1)
+    return len(game.steps) if game.is_running else 1
 
 
-def moment_of(game: KnownGame, step: int, language: Language) -> Moment:
-    """The moment after `step` events. Raises ValueError unless the game shows that many."""
-    known = game.at(step)
+def moment_of(
+    game: KnownGame,
+    step: int,
+    language: Language,
+    viewpoint: Viewpoint = SPECTATOR,
+    names: Sequence[str] | None = None,
+) -> Moment:
+    """The moment after a step. Raises ValueError unless the game shows it from this viewpoint."""
+    known = game.at(step, viewpoint)
     public = known.public
-    groups = _groups(game.events, step, language)
-    here = next(index for index, group in enumerate(groups) if group.is_current)
-    is_past_trick = not public.trick and bool(public.tricks)
+    events = game.seen(step, viewpoint)
+    # What the table knows of it.
+    table = known if viewpoint == SPECTATOR else game.at(step)
+    spots = _spots(public, events, language)
     return Moment(
         step=step,
-        public=public,
-        seats=tuple([_seat(known, seat, language) for seat in SEATS]),
-        is_past_trick=is_past_trick,
-        carried=known.carried,
-        steps=_steps(game.events, step),
-        earlier=groups[:here],
-        current=groups[here],
-        later=groups[here + 1 :],
-        phrase=phrase_of(game.events[step - 1], language),
+        plates=tuple([_plate(known, table, seat, names, language) for seat in SEATS]),
+        spots=spots,
+        hands=known.hands,
+        called=public.called,
+        middle=_middle(known, language),
+        said=said(events, language),
+        remark=_remark(game, step, events, viewpoint),
     )
 
 
-def _seat(known: Known, seat: Seat, language: Language) -> SeatShown:
+def _remark(game: KnownGame, step: int, events: Sequence[Event], viewpoint: Viewpoint) -> Remark | None:
+    """What was written of a step's decision. It may tell cards: only its seat, or who sees all, reads it."""
+    choice = game.remark(step)
+    seat = getattr(events[0], "seat", None)
+    if choice is None or seat is None or not (viewpoint.is_revealed or viewpoint.seat == seat):
+        return None
+    return Remark(seat, choice)
+
+
+def said(events: Sequence[Event], language: Language) -> tuple[Phrase, ...]:
+    """A step in sentences. The answers of a step that several answer are told together when it closes."""
+    told = [event for event in events if not isinstance(event, ev.Answered)] or events
+    return tuple([phrase_of(event, language) for event in told])
+
+
+def _plate(known: Known, table: Known, seat: Seat, names: Sequence[str] | None, language: Language) -> Plate:
     public = known.public
-    moves = _shown_trick(public)
-    best = next((move.seat for move in reversed(moves) if move.cards), None)
     outcome = public.outcome
-    role, is_public = _role(known, seat)
-    return SeatShown(
+    role = known.roles[seat]
+    return Plate(
         seat=seat,
+        name="" if names is None else names[seat],
         role=role,
-        is_role_public=is_public,
-        hand=None if known.hands is None else known.hands[seat],
+        is_secret=role is not None and table.roles[seat] is None,
+        is_solo=known.is_solo and seat == public.emperor and not public.open_solo,
+        is_secret_solo=not table.is_solo,
+        is_role_open=public.emperor is not None and public.step is not Step.THRONE,
         count=public.counts[seat],
-        move=next((move.cards for move in reversed(moves) if move.seat == seat), None),
-        is_best=seat == best,
-        is_asked=seat in public.to_act and seat not in public.answered,
-        has_answered=seat in public.answered,
         declared=_declared(public, seat, language),
         place=public.places[seat],
         score=None if outcome is None else outcome.scores[seat],
-        penalty=None if outcome is None else outcome.penalties[seat],
+        penalty=0 if outcome is None else outcome.penalties[seat],
         is_on_auto_play=public.auto_play[seat],
         is_forfeited=public.forfeited[seat],
     )
 
 
-def _shown_trick(public: PublicState) -> Sequence[Move]:
-    """The moves on the table, or those of the trick that has just ended."""
-    if public.trick or not public.tricks:
-        return public.trick
-    return public.tricks[-1]
+def _spots(public: PublicState, events: Sequence[Event], language: Language) -> tuple[Spot, ...]:
+    is_past = not public.trick and bool(public.tricks)
+    moves: Sequence[Move] = public.tricks[-1] if is_past else public.trick
+    best = next((move.seat for move in reversed(moves) if move.cards), None)
+    last = {move.seat: move.cards for move in moves}
+    answers = _answers(events, language)
+    return tuple(
+        [
+            Spot(
+                cards=last.get(seat),
+                words=answers.get(seat, ""),
+                is_best=seat == best,
+                is_past=is_past,
+                is_asked=seat in public.to_act and seat not in public.answered,
+                has_answered=seat in public.answered,
+            )
+            for seat in SEATS
+        ]
+    )
 
 
-def _role(known: Known, seat: Seat) -> tuple[Role | None, bool]:
-    """The role of a seat, and whether the table knows it."""
+def _answers(events: Sequence[Event], language: Language) -> dict[Seat, str]:
+    """What seats said in a step of the opening, in a word each."""
+    words: dict[Seat, str] = {}
+    for event in events:
+        match event:
+            case ev.ThroneAnswered(seat=seat, answer=answer):
+                words[seat] = name_of(answer, language)
+            case ev.CallAnswered(seat=seat, card=card):
+                words[seat] = name_of(Solo.OPEN if card is None else ActionKind.CALL, language)
+            case ev.StepClosed(step=step, declared=declared):
+                for seat, kind in declared:
+                    words[seat] = name_of(step if step in (Step.COUNTER, Step.RECOUNTER) else kind, language)
+            case _:
+                pass
+    return words
+
+
+def _middle(known: Known, language: Language) -> Middle:
     public = known.public
-    if seat == public.emperor:
-        return Role.EMPEROR, True
-    if public.emperor is None:
-        return None, True
-    if known.guard is None:
-        return None, False
-    is_public = public.guard is not None or seat in public.rebels
-    return (Role.GUARD if seat == known.guard else Role.REBEL), is_public
+    solo = (Solo.OPEN if public.open_solo else Solo.HIDDEN) if known.is_solo else Solo.NONE
+    places = {place: seat for seat, place in enumerate(public.places) if place is not None}
+    return Middle(
+        stage=public.step,
+        trick=max(1, len(public.tricks) + bool(public.trick)),
+        called=public.called,
+        declared=_standing(public, language),
+        multiplier=multiplier(
+            public.rules,
+            solo,
+            open_guard=public.open_guard,
+            rebellion=public.rebellion,
+            counter=public.counter,
+            recounter=public.recounter,
+        ),
+        redeal=public.redeal,
+        carried=known.carried or None,
+        carried_count=public.carried_count,
+        finished=tuple([places[place] for place in sorted(places)]),
+        outcome=public.outcome,
+    )
+
+
+def _standing(public: PublicState, language: Language) -> tuple[str, ...]:
+    made: tuple[tuple[bool, _Word], ...] = (
+        (public.open_solo, Solo.OPEN),
+        (public.open_guard, ActionKind.GUARD),
+        (public.rebellion, ActionKind.REBEL),
+        (public.counter, Step.COUNTER),
+        (public.recounter, Step.RECOUNTER),
+    )
+    return tuple([name_of(word, language) for stands, word in made if stands])
 
 
 def _declared(public: PublicState, seat: Seat, language: Language) -> tuple[str, ...]:
     """What the seat has declared so far, standing or not."""
-    words = []
-    if public.open_solo and seat == public.emperor:
-        words.append(language.say("open solo", "明独"))
-    if public.open_guard and seat == public.guard:
-        words.append(language.say("open guard", "明保"))
-    if seat in public.rebels:
-        words.append(language.say("rebellion", "造反"))
-    if seat in public.counters:
-        words.append(name_of(Step.COUNTER, language))
-    if seat in public.recounters:
-        words.append(name_of(Step.RECOUNTER, language))
-    return tuple(words)
-
-
-def _trick_starts(events: Sequence[Event]) -> list[int]:
-    """The steps at which a trick's first card is played."""
-    starts = []
-    leads = True
-    for step, event in enumerate(events, 1):
-        if isinstance(event, ev.Played) and leads:
-            starts.append(step)
-            leads = False
-        elif isinstance(event, ev.TrickEnded):
-            leads = True
-    return starts
-
-
-def _steps(events: Sequence[Event], step: int) -> Steps:
-    last = len(events)
-    starts = _trick_starts(events)
-    return Steps(
-        first=1 if step > 1 else None,
-        previous=step - 1 if step > 1 else None,
-        next=step + 1 if step < last else None,
-        next_trick=next((start for start in starts if start > step), None),
-        previous_trick=next((start for start in reversed(starts) if start < step), None),
-        last=last if step < last else None,
+    made: tuple[tuple[bool, _Word], ...] = (
+        (public.open_solo and seat == public.emperor, Solo.OPEN),
+        (public.open_guard and seat == public.guard, ActionKind.GUARD),
+        (seat in public.rebels, ActionKind.REBEL),
+        (seat in public.counters, Step.COUNTER),
+        (seat in public.recounters, Step.RECOUNTER),
     )
-
-
-def _groups(events: Sequence[Event], current: int, language: Language) -> tuple[EventGroup, ...]:
-    """The events by trick."""
-    bounds = [1, *_trick_starts(events), len(events) + 1]
-    return tuple(
-        [
-            EventGroup(
-                number,
-                tuple(
-                    [
-                        EventShown(step, phrase_of(events[step - 1], language), step == current)
-                        for step in range(start, end)
-                    ]
-                ),
-            )
-            for number, (start, end) in enumerate(pairwise(bounds))
-            if start < end
-        ]
-    )
+    return tuple([name_of(word, language) for is_made, word in made if is_made])

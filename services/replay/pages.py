@@ -1,191 +1,159 @@
-"""The pages: the list of games, and a game step by step. They need no scripts."""
+"""The pages around the games: what is played, what was played, who played it, and help."""
 
 from __future__ import annotations
 
-import hashlib
-from datetime import UTC, datetime
-from functools import partial
-from http import HTTPStatus
-from typing import Annotated, Any, Final
-from urllib.parse import urlencode
+from collections.abc import Sequence
+from typing import Final
 
-from litestar import Controller, MediaType, Request, Response, get
+from litestar import Controller, MediaType, Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, FromQuery
 
 from baohuang import PRESETS
-from baohuang.phrases import how_it_ended
 from baohuang.rules.outcome import Termination
-from baohuang.rules.roles import Role, Solo
-from baohuang.rules.state import PublicState
-from baohuang.words import (
-    Language,
-    name_of,
-    place_name,
-    preset_name,
-    seat_name,
-)
+from baohuang.rules.roles import Solo
+from baohuang.words import Language, name_of
 from services.kit.errors import PlatformError
 from services.kit.paging import Place
-from services.kit.rest import Problem
-from services.replay.drawing import FOLDER, TEMPLATES, draw_card, draw_cards, draw_phrase, draw_suit
-from services.replay.faces import groups_of
+from services.replay.assets import ASSETS, VERSION
 from services.replay.games import Games, GameSummary, known_rules
-from services.replay.library import Library, Shelved
-from services.replay.moments import first_shown_step, moment_of
+from services.replay.look import Look
+from services.replay.rendering import render
+from services.replay.sittings import Sittings
 
 _GAMES_A_PAGE: Final = 25
-_MOST_RUNNING: Final = 25
-
-_ASSETS: Final = {
-    "style.css": ((FOLDER / "static/style.css").read_bytes(), "text/css; charset=utf-8"),
-    "icon.svg": ((FOLDER / "static/icon.svg").read_bytes(), "image/svg+xml"),
-}
-_ASSETS_VERSION: Final = hashlib.sha256(b"".join([body for body, _ in _ASSETS.values()])).hexdigest()[:12]
-
-LanguageParameter = Annotated[
-    Language | None, QueryParameter(description="`zh` or `en`; without it the browser's.")
-]
-AnyRequest = Request[Any, Any, Any]
+_RUNNING_ON_HOME: Final = 12
+_MOST_NAME: Final = 32
 
 
 class Pages(Controller):
-    """What a browser is shown."""
+    """What a browser is shown beside the games themselves."""
 
     include_in_schema = False
 
     @get("/", media_type=MediaType.HTML)
     async def home(
         self,
-        request: AnyRequest,
+        look: NamedDependency[Look],
         games: NamedDependency[Games],
-        lang: LanguageParameter = None,
+        sittings: NamedDependency[Sittings],
+    ) -> str:
+        """The games that are played now, and the newest finished ones."""
+        running = await games.page(is_running=True, limit=_RUNNING_ON_HOME)
+        finished = await games.page(is_running=False, limit=_GAMES_A_PAGE)
+        return render(
+            "home.html",
+            look,
+            "/",
+            running=running.games,
+            are_more_running=running.next is not None,
+            finished=finished.games,
+            are_more_finished=finished.next is not None,
+            **await _about(running.games + finished.games, sittings, look.language),
+        )
+
+    @get("/live", media_type=MediaType.HTML)
+    async def live(
+        self,
+        look: NamedDependency[Look],
+        games: NamedDependency[Games],
+        sittings: NamedDependency[Sittings],
         rules: FromQuery[str | None] = None,
         after: FromQuery[str | None] = None,
     ) -> str:
-        """The games that are played now, and finished ones, the newest first."""
-        language = lang or _language_of(request)
-        preset = known_rules(rules)
-        place = None if after is None else Place.parse(after)
-        finished = await games.page(rules=preset, is_running=False, after=place, limit=_GAMES_A_PAGE)
-        running = (
-            [] if place else (await games.page(rules=preset, is_running=True, limit=_MOST_RUNNING)).games
-        )
+        """The games that are played now."""
+        return await _list_page("/live", look, games, sittings, is_running=True, rules=rules, after=after)
 
-        def url(language: Language, preset: str | None, place: Place | None = None) -> str:
-            return _url("/", lang=language, rules=preset, after=place and place.format())
-
-        return _render(
-            "home.html",
-            language,
-            url(language.other, preset, place),
-            rules=preset,
-            presets=tuple(PRESETS),
-            running=running,
-            finished=finished,
-            is_further=place is not None,
-            home_url=partial(url, language),
-            older_url=finished.next and url(language, preset, finished.next),
-            replay_url=lambda game_id: _url(f"/replay/{game_id}", lang=language),
-            result=lambda game: _result(game, language),
-            role_name=lambda role: name_of(Role(role), language),
-        )
-
-    @get("/replay/{game_id:str}", media_type=MediaType.HTML)
-    async def replay(
+    @get("/games", media_type=MediaType.HTML)
+    async def finished(
         self,
-        request: AnyRequest,
-        game_id: FromPath[str],
-        library: NamedDependency[Library],
-        lang: LanguageParameter = None,
-        step: FromQuery[int | None] = None,
+        look: NamedDependency[Look],
+        games: NamedDependency[Games],
+        sittings: NamedDependency[Sittings],
+        rules: FromQuery[str | None] = None,
+        after: FromQuery[str | None] = None,
     ) -> str:
-        """A game at one step, 1 after its first event. Of a running game what a spectator may see."""
-        shelved = await library.find(game_id)
-        game = shelved.game
-        shown = first_shown_step(game) if step is None else step
-        if not 1 <= shown <= game.version:
-            raise PlatformError(
-                "NOT_FOUND", f"the game has the steps 1 to {game.version}, and no step {shown}"
-            )
-        return render_replay(shelved, shown, lang or _language_of(request), is_step_given=step is not None)
+        """The games that are over."""
+        return await _list_page("/games", look, games, sittings, is_running=False, rules=rules, after=after)
 
-    @get("/assets/{name:str}")
+    @get("/player/{name:str}", media_type=MediaType.HTML)
+    async def player(
+        self,
+        name: FromPath[str],
+        look: NamedDependency[Look],
+        games: NamedDependency[Games],
+        sittings: NamedDependency[Sittings],
+        after: FromQuery[str | None] = None,
+    ) -> str:
+        """The games of a player or bot."""
+        found = await games.page(player=name[:_MOST_NAME], after=_place(after), limit=_GAMES_A_PAGE)
+        if not found.games and after is None:
+            raise PlatformError("NOT_FOUND", f"there is no game of a player {name[:_MOST_NAME]!r}")
+        path = f"/player/{name}"
+        return render(
+            "player.html",
+            look,
+            path,
+            name=name,
+            games=found.games,
+            next=found.next and found.next.format(),
+            is_further=after is not None,
+            **await _about(found.games, sittings, look.language),
+        )
+
+    @get("/help", media_type=MediaType.HTML)
+    async def help(self, look: NamedDependency[Look]) -> str:
+        """How to read the table, and the keys."""
+        return render("help.html", look, "/help")
+
+    @get(f"/assets/{VERSION}/{{name:str}}")
     async def asset(self, name: FromPath[str]) -> Response[bytes]:
-        """The style sheet and the icon; their address changes with their content."""
-        if name not in _ASSETS:
+        """Styles, scripts, the icon; their address changes with their content."""
+        if name not in ASSETS:
             raise PlatformError("NOT_FOUND", f"there is no {name[:40]!r}")
-        body, media_type = _ASSETS[name]
+        body, media_type = ASSETS[name]
         return Response(
             body, media_type=media_type, headers={"Cache-Control": "public, max-age=31536000, immutable"}
         )
 
 
-def render_error(request: AnyRequest, problem: Problem) -> str:
-    """The page for an error, from the body that the REST interface would answer with."""
-    language = _language_of(request)
-    titles: dict[int, tuple[str, str]] = {
-        HTTPStatus.NOT_FOUND: ("Not found", "没有找到"),
-        HTTPStatus.SERVICE_UNAVAILABLE: ("Not available now", "暂时无法使用"),
-        HTTPStatus.INTERNAL_SERVER_ERROR: ("Something went wrong here", "出错了"),
+async def _list_page(
+    path: str,
+    look: Look,
+    games: Games,
+    sittings: Sittings,
+    *,
+    is_running: bool,
+    rules: str | None,
+    after: str | None,
+) -> str:
+    preset = known_rules(rules)
+    found = await games.page(rules=preset, is_running=is_running, after=_place(after), limit=_GAMES_A_PAGE)
+    return render(
+        "games.html",
+        look,
+        path,
+        is_running=is_running,
+        rules=preset,
+        presets=tuple(PRESETS),
+        games=found.games,
+        next=found.next and found.next.format(),
+        is_further=after is not None,
+        **await _about(found.games, sittings, look.language),
+    )
+
+
+def _place(after: str | None) -> Place | None:
+    return None if after is None else Place.parse(after)
+
+
+async def _about(games: Sequence[GameSummary], sittings: Sittings, language: Language) -> dict[str, object]:
+    """What the lists in templates ask about games."""
+    players = await sittings.names([game.game_id for game in games])
+    return {
+        "players": lambda game: players.get(game.game_id),
+        "result": lambda game: _result(game, language),
     }
-    return _render(
-        "error.html",
-        language,
-        _url(request.url.path, lang=language.other),
-        title=language.say(
-            *titles.get(problem.status, ("This request cannot be answered", "无法回答这个请求"))
-        ),
-        detail=problem.detail,
-        status=problem.status,
-        reason=problem.reason,
-    )
-
-
-def render_replay(shelved: Shelved, step: int, language: Language, *, is_step_given: bool) -> str:
-    """The page of a game at a step that it shows; without `is_step_given` its links to itself name none."""
-    summary, game = shelved
-    moment = moment_of(game, step, language)
-
-    def url(language: Language, step: int | None) -> str:
-        return _url(f"/replay/{summary.game_id}", lang=language, step=step)
-
-    return _render(
-        "replay.html",
-        language,
-        url(language.other, step if is_step_given else None),
-        title=preset_name(summary.rules, language),
-        summary=summary,
-        is_running=game.is_running,
-        version=game.version,
-        moment=moment,
-        stage=name_of(moment.public.step, language),
-        stands=_stands(moment.public, language),
-        how_it_ended=moment.public.outcome and how_it_ended(moment.public.outcome, language),
-        step_url=(url(language, None) + "&step={}").format,
-        newest_url=url(language, None),
-        card=partial(draw_card, language=language),
-        cards=partial(draw_cards, language=language),
-        suit=partial(draw_suit, language=language),
-        phrase=partial(draw_phrase, language=language),
-        groups=partial(groups_of, language=language),
-        name_of=lambda value: name_of(value, language),
-    )
-
-
-def _stands(public: PublicState, language: Language) -> list[str]:
-    """What has been declared and stands."""
-    return [
-        language.say(*words)
-        for stands, words in (
-            (public.open_solo, ("open solo", "明独")),
-            (public.open_guard, ("open guard", "明保")),
-            (public.rebellion, ("rebellion", "造反")),
-            (public.counter, ("counter", "扭")),
-            (public.recounter, ("recounter", "踢")),
-        )
-        if stands
-    ]
 
 
 def _result(game: GameSummary, language: Language) -> str:
@@ -197,43 +165,3 @@ def _result(game: GameSummary, language: Language) -> str:
         f"×{game.multiplier}" if game.multiplier != 1 else "",
     ]
     return language.say(", ", "，").join([word for word in words if word])
-
-
-def _render(template: str, language: Language, other_language_url: str, **values: object) -> str:
-    return TEMPLATES.get_template(template).render(
-        assets_version=_ASSETS_VERSION,
-        lang=language,
-        other_language_url=other_language_url,
-        seat_name=lambda seat: seat_name(seat, language),
-        place_name=lambda place: place_name(place, language),
-        preset_name=lambda preset: preset_name(preset, language),
-        signed=lambda number: f"{number:+d}".replace("-", "−") if number else "0",
-        started=lambda at_ms: datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        **values,
-    )
-
-
-def _preferred_language(accept_language: str) -> Language:
-    """The first of our languages that a browser's `Accept-Language` names, else English.
-
-    Browsers list what their users like best first, so weights are not looked at.
-    """
-    for part in accept_language.split(","):
-        name = part.split(";")[0].strip().lower()
-        for language in Language:
-            if name == language or name.startswith(f"{language}-"):
-                return language
-    return Language.ENGLISH
-
-
-def _language_of(request: AnyRequest) -> Language:
-    """What an address asks for, else what the browser does."""
-    wanted = request.query_params.get("lang")
-    if wanted in tuple(Language):
-        return Language(wanted)
-    return _preferred_language(request.headers.get("accept-language", ""))
-
-
-def _url(path: str, **query: object) -> str:
-    given = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(given)}"

@@ -15,7 +15,7 @@ from services.eventstore.wakeups import WakeupListener
 from services.kit.settings import Settings
 from services.kit.shutdown import stop_signals
 from services.kit.web import held_port, make_health_app, serve_app
-from services.replay.app import check_index, make_replay
+from services.replay.app import check_index, end_streams, make_replay
 from services.replay.games import GamesProjection
 
 
@@ -24,7 +24,8 @@ async def serve(settings: Settings) -> None:
     with stop_signals() as stop:
         async with make_pool(settings.database_url, max_size=1, application="baohuang-replay") as pool:
             await check_restored(pool)
-        await serve_app(make_replay(settings), settings.host, settings.port, stop)
+        app = make_replay(settings)
+        await serve_app(app, settings.host, settings.port, stop, partial(end_streams, app))
 
 
 async def follow(settings: Settings) -> None:

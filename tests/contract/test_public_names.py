@@ -1,6 +1,8 @@
 """What `import baohuang` offers is what is meant to be offered."""
 
 import doctest
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -39,3 +41,16 @@ def test_the_version_is_written_in_one_place() -> None:
         for path in sorted((ROOT / top).rglob("*.py"))
         if f'"{declared}"' in path.read_text("utf-8")
     ] == []
+    assert baohuang.__version__ == declared
+
+
+def test_a_name_that_is_not_there_is_missed_as_in_any_module() -> None:
+    assert not hasattr(baohuang, "versions")
+
+
+def test_a_library_that_is_found_but_not_installed_has_no_known_version(tmp_path: Path) -> None:
+    (tmp_path / "baohuang").symlink_to(ROOT / "baohuang")
+    program = "import baohuang; print(baohuang.__version__)"
+    # -S: without site-packages, where the installed library is recorded.
+    told = subprocess.check_output([sys.executable, "-S", "-c", program], cwd=tmp_path, text=True)
+    assert told == "0+unknown\n"

@@ -20,7 +20,7 @@ from psycopg.types.json import Jsonb
 from baohuang.rpc.codec import encode_event, encode_events
 from baohuang.rpc.engine.v1.engine_pb2_grpc import EngineServiceStub
 from baohuang.rules.events import redact
-from services.eventstore import EventStore, make_pool, migrate, migrate_eventstore
+from services.eventstore import make_pool, migrate, migrate_eventstore
 from services.eventstore.parked import parked_commits
 from services.eventstore.projection import rebuild
 from services.eventstore.subscription import Follower, Subscription
@@ -53,11 +53,11 @@ from eventstore.log order by stream, version"""
 
 # Without the times and the counters of attempts, which are no matter of the log.
 PROJECTED: tuple[LiteralString, ...] = (
-    """select table_id, status, failure, hands_played, hands_counted, scores, penalties, first_drawer, dues
+    """select table_id, status, reason, hands_played, hands_counted, scores, penalties, first_drawer, dues
     from lobby.tables order by table_id""",
     """select table_id, number, game_id, status, first_drawer, dues, outcome, ended_at is not null
     from lobby.hands order by table_id, number""",
-    "select game_id, seat, version, answers, bot from lobby.turns order by game_id, seat",
+    "select game_id, seat, version, answers, bot, kind, starts from lobby.turns order by game_id, seat",
     "select * from replay.games order by game_id",
 )
 
@@ -257,7 +257,7 @@ class Ground:
             async with pool.connection() as connection, connection.transaction():
                 for statement in RESET_LOBBY:
                     await connection.execute(statement)
-            projection = LobbyProjection(Games(EventStore(pool)))
+            projection = LobbyProjection(Games())
             assert await Follower(pool, Subscription(SUBSCRIPTION, projection.apply)).catch_up() == len(log)
             assert await rebuild(pool, GamesProjection()) == len(log)
         assert [await self.query(statement) for statement in PROJECTED] == followed
@@ -268,8 +268,8 @@ async def _open_table(connection: psycopg.AsyncConnection[Any], hand: Hand) -> N
     rules = hand.game.rules
     table_id = f"table-{hand.game_id}"
     added = await connection.execute(
-        """insert into lobby.tables (table_id, preset, options, hands_to_play, request_digest)
-        values (%s, %s, %s, 1, '') on conflict do nothing""",
+        """insert into lobby.tables (table_id, preset, options, hands_to_play, status)
+        values (%s, %s, %s, 1, 'starting') on conflict do nothing""",
         [table_id, rules.name, Jsonb(rules.options())],
     )
     if not added.rowcount:
@@ -280,8 +280,8 @@ async def _open_table(connection: psycopg.AsyncConnection[Any], hand: Hand) -> N
         [table_id],
     )
     await connection.execute(
-        """insert into lobby.hands (table_id, number, game_id, first_drawer, dues, due_at)
-        values (%s, 1, %s, 0, '[]', 'infinity')""",
+        """insert into lobby.hands (table_id, number, game_id, first_drawer, dues, bots, due_at)
+        values (%s, 1, %s, 0, '[]', array_fill('random'::text, '{5}'), 'infinity')""",
         [table_id, hand.game_id],
     )
 

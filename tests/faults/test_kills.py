@@ -23,16 +23,14 @@ def sending(place: Ground, hands: list[Hand], number: int) -> list[asyncio.Task[
     return [asyncio.create_task(place.send(hand, number)) for hand in hands]
 
 
-@pytest.mark.parametrize("moment", KILL_MOMENTS)
-async def test_kill_of_the_engine(
-    moment: Moment, servers: Servers, undisturbed: list[tuple[Any, ...]]
-) -> None:
+@pytest.mark.parametrize("turn", TURNS)
+async def test_kill_of_the_engine(turn: int, servers: Servers, undisturbed: list[tuple[Any, ...]]) -> None:
     hands = scripted_hands()
     async with ground(servers, "engine_killed") as place:
         await place.open_tables(hands)
         relay = place.processes["engine"].relay
         for number, awaited in steps(hands):
-            with relay.trap(APPEND, moment) as trap:
+            with relay.trap(APPEND, KILL_MOMENTS[(number + turn) % 2]) as trap:
                 commands = sending(place, awaited, number)
                 await trap.wait_caught(len(awaited))
                 place.kill("engine")

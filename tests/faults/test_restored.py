@@ -80,8 +80,9 @@ async def test_dump_in_a_new_cluster(
         restore(servers.postgres, new_cluster)
     dsn = new_cluster.dsn_of(DATABASE)
 
-    for command in PROCESSES:
-        ended = await asyncio.to_thread(run_refused, command, dsn, servers)
+    for ended in await asyncio.gather(
+        *[asyncio.to_thread(run_refused, command, dsn, servers) for command in PROCESSES]
+    ):
         assert ended.returncode == 1, ended.stderr
         assert "restored from another cluster" in ended.stderr
         assert "python -m services.eventstore cure-restored-dump" in ended.stderr

@@ -18,6 +18,7 @@ from services.lobby.projection import LobbyProjection
 from services.replay.__main__ import MIGRATIONS as REPLAY
 from services.replay.games import GamesProjection
 from services.replay.library import Library
+from services.replay.sittings import Sittings
 
 NEWER = 2
 
@@ -45,14 +46,14 @@ async def store(database: str, pool: Pool) -> EventStore:
             )
         with psycopg.connect(database) as connection:
             connection.execute(
-                "insert into lobby.tables (table_id, preset, options, hands_to_play, request_digest) "
-                "values (%s, 'marked-guard', '{}', 1, '')",
+                "insert into lobby.tables (table_id, preset, options, hands_to_play, status) "
+                "values (%s, 'marked-guard', '{}', 1, 'starting')",
                 [name],
             )
             connection.execute("insert into lobby.seats select %s, generate_series(0, 4), 'random'", [name])
             connection.execute(
-                "insert into lobby.hands (table_id, number, game_id, first_drawer, dues) "
-                "values (%s, 1, %s, 0, '[]')",
+                "insert into lobby.hands (table_id, number, game_id, first_drawer, dues, bots) "
+                "values (%s, 1, %s, 0, '[]', array_fill('random'::text, '{5}'))",
                 [name, name],
             )
     return made
@@ -72,7 +73,7 @@ async def test_followers_park_it_and_a_newer_release_goes_on(
     store: EventStore, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followers = [
-        Follower(pool, Subscription("lobby", LobbyProjection(Games(store)).apply)),
+        Follower(pool, Subscription("lobby", LobbyProjection(Games()).apply)),
         Follower(pool, subscription_of(GamesProjection())),
     ]
     for follower in followers:
@@ -95,8 +96,8 @@ async def test_followers_park_it_and_a_newer_release_goes_on(
     assert await parked_commits(pool) == []
 
 
-async def test_who_asks_for_the_game_is_refused(store: EventStore) -> None:
-    library = Library(store)
+async def test_who_asks_for_the_game_is_refused(store: EventStore, pool: Pool) -> None:
+    library = Library(store, Sittings(pool))
     assert not (await library.find("old")).game.is_running
     with pytest.raises(UnreadableEvents):
         await library.find("mixed")

@@ -22,8 +22,8 @@ from baohuang import (
 from baohuang.rules.actions import COUNTER, DECLINE, GUARD, KEEP, NO, PASS, REBEL, SOLO, TAKE, YIELD
 from baohuang.rules.commands import Act
 from baohuang.rules.decide import decide
-from baohuang.rules.events import AutoPlayEnded, AutoPlayStarted, Event, SeatForfeited, Step, redact
-from baohuang.rules.evolve import evolve
+from baohuang.rules.events import AutoPlayEnded, AutoPlayStarted, SeatForfeited, Step, redact
+from baohuang.rules.evolve import fold
 from baohuang.rules.state import State
 from baohuang.testing.oracle import is_legal_play
 
@@ -217,13 +217,6 @@ def check_record(game: Game) -> None:
     assert again.events == game.events
     assert again.state == game.state
     assert again.record().dumps() == text
-
-
-def fold(events: tuple[Event, ...], state: State | None = None) -> State:
-    for event in events:
-        state = evolve(state, event)
-    assert state is not None
-    return state
 
 
 def check_cards(state: State) -> None:

@@ -48,7 +48,7 @@ def test_bots_are_made_by_name() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(BotError, match="no bot 'gready'; there are random, greedy"):
+    with pytest.raises(BotError, match=r"^UNKNOWN_BOT: no bot 'gready'; there are random, greedy"):
         make_bot("gready")
 
 

@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from baohuang import PRESETS, Due, DueKind, Game, Opening, Record, RuleSet
 from baohuang.bots import make_bot, play_game
@@ -22,12 +23,15 @@ from baohuang.cli.rules import MEANINGS
 from baohuang.cli.transcript import transcript
 from baohuang.rules import events as ev
 from baohuang.rules.actions import ActionKind
+from baohuang.rules.events import redact
 from baohuang.rules.outcome import Termination
 from baohuang.rules.roles import Role, Solo
 from baohuang.words import Language
 
 ROOT = Path(__file__).resolve().parents[2]
 CJK = re.compile("[\u4e00-\u9fff]")
+HALF_WIDTH = re.compile("[\u4e00-\u9fff] ?[,.:;!?()]|[,.:;!?()] ?[\u4e00-\u9fff]")
+"""English punctuation in a Chinese text."""
 
 
 @pytest.fixture
@@ -56,6 +60,14 @@ def failure(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
     assert printed.err.count("\n") == 1
     assert printed.err.startswith("baohuang: ")
     return code, printed.err.strip()
+
+
+def incomplete(capsys: pytest.CaptureFixture[str], path: Path) -> str:
+    """What is told of a record that has no fault and is not a whole hand either."""
+    code = run(["record", "check", str(path)])
+    printed = capsys.readouterr()
+    assert (code, printed.err) == (2, "")
+    return printed.out
 
 
 # play
@@ -152,7 +164,45 @@ def test_a_good_record_checks(capsys: pytest.CaptureFixture[str], record: Path) 
 def test_a_running_record_checks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(Game.deal(RuleSet.preset("jiaodong"), seed=7).record().dumps(), "utf-8")
-    assert "the hand is running, step throne" in output(capsys, "record", "check", path)
+    assert incomplete(capsys, path) == "2 events of jiaodong, all possible; a running game, step throne\n"
+
+
+def test_a_record_cut_between_two_moves_checks_as_far_as_it_goes(
+    capsys: pytest.CaptureFixture[str], record: Path
+) -> None:
+    lines = record.read_text("utf-8").splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if json.loads(line)["event"] == "passed")
+    record.write_text("".join(lines[:at]), "utf-8")
+    assert incomplete(capsys, record).endswith("all possible; a running game, step play\n")
+
+
+def test_a_record_cut_in_a_move_or_in_a_line_is_at_fault(
+    capsys: pytest.CaptureFixture[str], record: Path
+) -> None:
+    lines = record.read_text("utf-8").splitlines(keepends=True)
+    record.write_text("".join(lines[:-1]), "utf-8")
+    code, told = failure(capsys, "record", "check", record)
+    assert code == 1
+    assert f"line {len(lines) - 1}: the record stops in the middle of a move: hand_ended must follow" in told
+    record.write_text("".join(lines)[:-20], "utf-8")
+    code, told = failure(capsys, "record", "check", record)
+    assert code == 1
+    assert f"line {len(lines)}: not JSON" in told
+
+
+@pytest.mark.parametrize("viewer", [None, 2])
+@pytest.mark.parametrize("over", [False, True])
+def test_what_a_viewer_saw_cannot_be_checked(
+    capsys: pytest.CaptureFixture[str], record: Path, viewer: int | None, over: bool
+) -> None:
+    events = Game.replay(record.read_text("utf-8")).events
+    for length in [len(events)] if over else [2, len(events) - 1]:
+        seen = Record(tuple(redact(event, viewer) for event in events[:length]))
+        record.write_text(seen.dumps(), "utf-8")
+        game = "finished" if over else "running"
+        assert incomplete(capsys, record) == (
+            f"{length} events of a {game} game as a viewer sees it: what is hidden cannot be checked\n"
+        )
 
 
 def test_the_first_fault_is_told_with_its_line_and_reason(
@@ -216,9 +266,19 @@ def test_a_transcript_tells_deal_opening_tricks_and_result(
 
 def test_a_transcript_in_chinese(capsys: pytest.CaptureFixture[str], record: Path) -> None:
     printed = output(capsys, "record", "show", record, "--lang", "zh")
-    for word in ("规则：lianzhong-simple", "是皇帝", "第1轮", "头客", "大拉", "起义军", "侍卫"):
+    for word in (
+        "规则：联众简明玩法（烤牌：是）\n",
+        "（34张）\n",
+        "是皇帝",
+        "第1轮",
+        "头客",
+        "大拉",
+        "起义军",
+        "侍卫",
+    ):
         assert word in printed
     assert "Seat" not in printed
+    assert max(map(cell_len, printed.splitlines())) <= 110
 
 
 @pytest.mark.parametrize("view", ["public", "3"])
@@ -329,6 +389,7 @@ def test_every_event_has_words(language: Language) -> None:
         for line in transcript(record, language):
             assert "\x1b" not in line
             assert language is Language.CHINESE or not CJK.search(line)
+            assert not HALF_WIDTH.search(line)
 
 
 def test_both_languages_have_the_same_texts() -> None:
@@ -339,6 +400,7 @@ def test_both_languages_have_the_same_texts() -> None:
         assert names[0] == names[1], key
         assert not CJK.search(english)
         assert bool(english) == bool(chinese)
+        assert not HALF_WIDTH.search(chinese)
 
 
 # rules
@@ -359,7 +421,9 @@ def test_a_rule_set_is_shown_with_all_its_options(capsys: pytest.CaptureFixture[
         if field.name != "name":
             value = getattr(rules, field.name)
             assert f"  {field.name}={'–' if value is None else str(value).lower()} " in printed
-    assert CJK.search(output(capsys, "rules", "show", preset, "--lang", "zh"))
+    chinese = output(capsys, "rules", "show", preset, "--lang", "zh")
+    assert CJK.search(chinese)
+    assert not HALF_WIDTH.search(chinese)
     assert failure(capsys, "rules", "show", "poker")[0] == 1
 
 
@@ -411,6 +475,23 @@ def test_a_broken_pipe_is_silent(record: Path, big: bool) -> None:
         process.stdin.close()
         assert process.stderr.read() == b""
         assert process.wait() == 1
+
+
+@pytest.mark.parametrize("arguments", [["rules", "list"], ["record", "show", "-"], ["--help"], ["--version"]])
+@pytest.mark.parametrize(
+    ("closed", "told"), [(0, "standard input: closed"), (1, "standard output is closed")]
+)
+def test_a_closed_stream_is_told_in_one_line(arguments: list[str], closed: int, told: str) -> None:
+    program = (
+        f"import os, sys; os.close({closed}); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'baohuang.cli', *sys.argv[1:]])"
+    )
+    with command(*arguments, program=program) as process:
+        error = process.communicate()[1].decode()
+    if closed == 1 or "-" in arguments:
+        assert (process.returncode, error) == (1, f"baohuang: {told}\n")
+    else:
+        assert (process.returncode, error) == (0, "")
 
 
 def test_without_its_packages_the_command_says_what_to_install() -> None:

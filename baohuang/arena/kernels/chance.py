@@ -79,3 +79,21 @@ def draw_below(stream: Stream, count: int) -> int:
         while (product & LOW_32) < least:
             product = (draw_word(stream) >> U32) * bound
     return np.int64(product >> U32)  # type: ignore[return-value]  # an unsigned one would make floats of sums
+
+
+@hot
+def draw_three(stream: Stream, count: int) -> tuple[int, int, int]:
+    """Uniform whole numbers below `count`, `count` − 1 and `count` − 2 out of one draw, without bias.
+
+    `count` is 1 … 1,000; of numbers that would be below 0 or less nothing is meant. What a product leaves
+    below 2**32 is the fraction of which the next number is made.
+    """
+    first, second, third = np.uint64(count), np.uint64(max(count - 1, 1)), np.uint64(max(count - 2, 1))
+    bound = first * second * third
+    while True:
+        one = (draw_word(stream) >> U32) * first
+        two = (one & LOW_32) * second
+        three = (two & LOW_32) * third
+        left = three & LOW_32
+        if left >= bound or left >= (LOW_32 + ONE) % bound:
+            return np.int64(one >> U32), np.int64(two >> U32), np.int64(three >> U32)  # type: ignore[return-value]

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from baohuang.arena.jit import inner
-from baohuang.arena.kernels.chance import Stream, draw_below, open_stream
+from baohuang.arena.jit import hot, inner
+from baohuang.arena.kernels.bits import below, put_stairs
+from baohuang.arena.kernels.chance import Stream, draw_three, open_stream
 from baohuang.arena.kernels.hands import first_in_order, holder_of, move
 from baohuang.arena.kernels.layout import (
+    BIG,
     CALLED,
     CARRIED,
     DEALS,
@@ -18,6 +20,7 @@ from baohuang.arena.kernels.layout import (
     DUES,
     EMPEROR,
     EMPEROR_JOKER,
+    EVERYBODY,
     FIRST_DRAWER,
     FIRST_HOLDER,
     GIFT_COUNT,
@@ -32,21 +35,25 @@ from baohuang.arena.kernels.layout import (
     NEXT_FIRST,
     NONE,
     OWNER,
+    PLAYING,
     RANKS,
     RANKS_STRIDE,
     REDEAL,
     ROLES,
     ROW,
+    S_COUNTS,
     S_DECK,
     S_HIGHEST,
-    S_RANK_OF,
     SEATS,
+    SHAPE,
     SIZES,
+    SMALL,
     STEP,
     STEP_DEAL,
     STEP_THRONE,
     STEP_TRIBUTE,
     STRENGTH,
+    SUITED,
     T_DECK_SIZE,
     T_RETURN,
     T_THRONE,
@@ -92,23 +99,33 @@ def deal_shuffled(s: Row, t: Tables, stream: Stream, cards: Ids) -> None:
     scratch space.
     """
     _clear(s)
-    open_stream(stream, key_of(s), s[REDEAL])
-    size = t[T_DECK_SIZE]
-    deck = t[S_DECK]
+    open_stream(stream, key_of(s), int(s[REDEAL]))
+    size = int(t[T_DECK_SIZE])
+    deck, counts = int(t[S_DECK]), int(t[S_COUNTS])
     for place in range(size):
         cards[place] = t[deck + place]
-    rank_of = t[S_RANK_OF]
-    seat = s[FIRST_DRAWER]
-    for dealt in range(size):
-        other = dealt + draw_below(stream, size - dealt)
-        kind = cards[other]
-        cards[other] = cards[dealt]
-        s[HANDS + seat * KINDS + kind] += 1
-        s[DECK + kind] += 1
-        s[SIZES + seat] += 1
-        _count_card(s, seat, t[rank_of + kind])
-        seat = seat + 1 if seat < SEATS - 1 else 0
+    hand = HANDS + KINDS * below(s[FIRST_DRAWER], SEATS)
+    for dealt in range(0, size, 3):
+        first, second, third = draw_three(stream, size - dealt)
+        hand = _hand_out(s, cards, dealt, first, hand)
+        if dealt + 1 < size:
+            hand = _hand_out(s, cards, dealt + 1, second, hand)
+        if dealt + 2 < size:
+            hand = _hand_out(s, cards, dealt + 2, third, hand)
+    for kind in range(KINDS):
+        s[DECK + kind] = t[counts + kind]
+    _count_hands(s)
     _open(s, t)
+
+
+@hot
+def _hand_out(s: Row, cards: Ids, place: int, number: int, hand: int) -> int:
+    """Deals one of the cards from `place` on to the hand at an offset; gives back the next hand's."""
+    other = below(place + number, 1 << 16)
+    kind = below(cards[other], KINDS)
+    cards[other] = cards[place]
+    s[hand + kind] += 1
+    return hand + KINDS if hand < HANDS + KINDS * (SEATS - 1) else HANDS
 
 
 @inner
@@ -119,10 +136,26 @@ def deal_given(s: Row, t: Tables, hands: Any) -> None:
         for kind in range(KINDS):
             s[HANDS + seat * KINDS + kind] = hands[seat, kind]
             s[DECK + kind] += hands[seat, kind]
-            s[SIZES + seat] += hands[seat, kind]
-            for _ in range(hands[seat, kind]):
-                _count_card(s, seat, t[t[S_RANK_OF] + kind])
+    _count_hands(s)
     _open(s, t)
+
+
+@inner
+def _count_hands(s: Row) -> None:
+    """All that is kept beside the hands about their numbers of cards."""
+    for seat in range(SEATS):
+        hand, ranks, levels = HANDS + seat * KINDS, RANKS + seat * RANKS_STRIDE, LEVELS + seat * RANKS_STRIDE
+        size = 0
+        for rank in range(TWO + 1):
+            kind = hand + 4 * rank
+            held = int(s[kind] + s[kind + 1] + s[kind + 2] + s[kind + 3])
+            s[ranks + rank] = held
+            size += held
+            put_stairs(s, levels, 1 << rank, held)
+        small, big = s[hand + SUITED] + s[hand + SUITED + 1], s[hand + SUITED + 2] + s[hand + SUITED + 3]
+        s[ranks + SMALL] = small
+        s[ranks + BIG] = big
+        s[SIZES + seat] = size + small + big
 
 
 @inner
@@ -133,17 +166,10 @@ def _clear(s: Row) -> None:
     for field in range(STEP, ROW):
         s[field] = 0
     s[EMPEROR] = s[GUARD] = s[CALLED] = s[FIRST_HOLDER] = s[HOLDER] = s[OWNER] = s[NEXT_FIRST] = NONE
-    s[STRENGTH] = NONE
+    s[STRENGTH] = s[SHAPE] = NONE
+    s[PLAYING] = EVERYBODY
     s[MULTIPLIER] = 1
     s[ROLES : ROLES + SEATS] = NONE
-
-
-@inner
-def _count_card(s: Row, seat: int, rank: int) -> None:
-    level = s[RANKS + seat * RANKS_STRIDE + rank]
-    s[RANKS + seat * RANKS_STRIDE + rank] = level + 1
-    if rank <= TWO:
-        s[LEVELS + seat * RANKS_STRIDE + level] |= 1 << rank
 
 
 @inner
@@ -152,7 +178,7 @@ def _open(s: Row, t: Tables) -> None:
     _find_holder(s, t)
     receivers = 0
     for due in range(s[DUE_COUNT]):
-        giver, receiver = s[DUES + 3 * due + 1], s[DUES + 3 * due + 2]
+        giver, receiver = int(s[DUES + 3 * due + 1]), int(s[DUES + 3 * due + 2])
         if s[SIZES + giver] > 1:  # a last card stays where it is
             move(s, t, giver, receiver, first_in_order(s, t, giver, S_HIGHEST))
             gift = s[GIFT_COUNT]
@@ -168,6 +194,6 @@ def _open(s: Row, t: Tables) -> None:
 
 @inner
 def _find_holder(s: Row, t: Tables) -> None:
-    holder = s[FIRST_DRAWER] if t[T_THRONE] == THRONE_BOTTOM_CARDS else holder_of(s, EMPEROR_JOKER)
+    holder = int(s[FIRST_DRAWER]) if t[T_THRONE] == THRONE_BOTTOM_CARDS else holder_of(s, EMPEROR_JOKER)
     s[STEP] = STEP_THRONE
     s[FIRST_HOLDER] = s[HOLDER] = holder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baohuang.arena.jit import inner
+from baohuang.arena.kernels.hands import take_place
 from baohuang.arena.kernels.layout import (
     CLEARED,
     CLEARED_COUNT,
@@ -127,12 +128,12 @@ def _fill_places(s: Row, last: int) -> None:
     for steps in range(1, SEATS + 1):
         seat = (last + steps) % SEATS
         if s[PLACES + seat] == 0:
-            s[PLACES + seat] = first_free(s)
+            take_place(s, seat, first_free(s))
 
 
 @inner
 def _score(s: Row, t: Tables) -> None:
-    emperor, guard, solo = s[EMPEROR], s[GUARD], solo_of(s)
+    emperor, guard, solo = int(s[EMPEROR]), int(s[GUARD]), solo_of(s)
     flags = s[OPEN_GUARD] + 2 * s[REBELLION] + 4 * s[COUNTER] + 8 * s[RECOUNTER]
     s[SOLO] = solo
     s[MULTIPLIER] = t[t[S_MULTIPLIER] + 16 * solo + flags]
@@ -163,13 +164,15 @@ def _score(s: Row, t: Tables) -> None:
 def _owe(s: Row, t: Tables) -> None:
     """Debts of the cleared, then tribute (R10.4, R10.5)."""
     for number in range(s[CLEARED_COUNT]):
-        _add_owed(s, DUE_DEBT, s[CLEARED + 2 * number], s[CLEARED + 2 * number + 1])
+        giver, receiver = int(s[CLEARED + 2 * number]), int(s[CLEARED + 2 * number + 1])
+        _add_owed(s, DUE_DEBT, giver, receiver)
     if not t[T_TRIBUTE] or s[SOLO] != SOLO_NONE:
         return
     row = t[S_TRIBUTE] + 7 * ((s[PLACES + s[EMPEROR]] - 1) * SEATS + s[PLACES + s[GUARD]] - 1)
     for number in range(t[row]):
-        giver, receiver = t[row + 1 + 2 * number], t[row + 2 + 2 * number]
-        _add_owed(s, DUE_TRIBUTE, _seat_of_part(s, giver), _seat_of_part(s, receiver))
+        giver = _seat_of_part(s, int(t[row + 1 + 2 * number]))
+        receiver = _seat_of_part(s, int(t[row + 2 + 2 * number]))
+        _add_owed(s, DUE_TRIBUTE, giver, receiver)
 
 
 @inner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baohuang.arena.jit import hot, inner
+from baohuang.arena.kernels.bits import count_bits, lowest_bit, put_stairs
 from baohuang.arena.kernels.layout import (
     CARRIED,
     EVERYBODY,
@@ -11,6 +12,7 @@ from baohuang.arena.kernels.layout import (
     LEVELS,
     NONE,
     PLACES,
+    PLAYING,
     RANKS,
     RANKS_STRIDE,
     S_RANK_OF,
@@ -27,23 +29,17 @@ def add(s: Row, t: Tables, seat: int, kind: int, number: int) -> None:
     """Puts `number` cards (negative: takes) of a kind into a hand."""
     s[HANDS + seat * KINDS + kind] += number
     s[SIZES + seat] += number
-    add_to_rank(s, seat, t[t[S_RANK_OF] + kind], number)
+    add_to_rank(s, seat, int(t[t[S_RANK_OF] + kind]), number)
 
 
 @hot
 def add_to_rank(s: Row, seat: int, rank: int, number: int) -> None:
     """Counts `number` more (negative: fewer) cards of a rank."""
-    field = RANKS + seat * RANKS_STRIDE + rank
-    before = s[field]
-    after = before + number
-    s[field] = after
+    held = s[RANKS + seat * RANKS_STRIDE + rank] + number
+    s[RANKS + seat * RANKS_STRIDE + rank] = held
     if rank > TWO:
         return
-    levels = LEVELS + seat * RANKS_STRIDE
-    for level in range(before, after):
-        s[levels + level] |= 1 << rank
-    for level in range(after, before):
-        s[levels + level] &= ~(1 << rank)
+    put_stairs(s, LEVELS + seat * RANKS_STRIDE, 1 << rank, held)
 
 
 @inner
@@ -92,34 +88,24 @@ def pick_up(s: Row, t: Tables, seat: int) -> None:
     """Gives a seat a copy of everything that travels with the throne."""
     for kind in range(KINDS):
         if s[CARRIED + kind] > 0:
-            add(s, t, seat, kind, s[CARRIED + kind])
+            add(s, t, seat, kind, int(s[CARRIED + kind]))
 
 
 @hot
 def next_in_play(s: Row, seat: int) -> int:
     """The next seat downstream that is neither out nor cleared."""
+    playing = int(s[PLAYING])
     following = seat + 1 if seat < SEATS - 1 else 0
-    while s[PLACES + following] != 0:
+    while not playing >> following & 1:
         following = following + 1 if following < SEATS - 1 else 0
     return following
 
 
 @inner
-def lowest_seat(seats: int) -> int:
-    """The lowest seat of a set that is not empty."""
-    seat = 0
-    while not seats >> seat & 1:
-        seat += 1
-    return seat
-
-
-@inner
-def size_of(seats: int) -> int:
-    """How many seats are in a set."""
-    count = 0
-    for seat in range(SEATS):
-        count += seats >> seat & 1
-    return count
+def take_place(s: Row, seat: int, place: int) -> None:
+    """The seat is out, or cleared, and has that place."""
+    s[PLACES + seat] = place
+    s[PLAYING] &= ~(1 << seat)
 
 
 @hot
@@ -132,3 +118,15 @@ def royal_side(emperor: int, guard: int) -> int:
 def others(seats: int) -> int:
     """The seats that are not in a set."""
     return EVERYBODY & ~seats
+
+
+@hot
+def lowest_seat(seats: int) -> int:
+    """The lowest seat of a set that is not empty."""
+    return int(lowest_bit(seats))
+
+
+@hot
+def size_of(seats: int) -> int:
+    """How many seats are in a set."""
+    return int(count_bits(seats))

@@ -91,7 +91,9 @@ PLAIN: Final = STRENGTH + 1
 SMALLS: Final = PLAIN + 1
 BIGS: Final = SMALLS + 1
 """The shape of the play to beat (R4.1)."""
-PASSES: Final = BIGS + 1
+SHAPE: Final = BIGS + 1
+"""The same as a row of the cover tables; `NONE` if nothing beats it, or there is none."""
+PASSES: Final = SHAPE + 1
 CLEARED_COUNT: Final = PASSES + 1
 CLEARED: Final = CLEARED_COUNT + 1
 """5 × (giver, receiver) in order of clearing (R10.4)."""
@@ -103,7 +105,9 @@ RETURNS: Final = RETURN_COUNTS + SEATS
 """5 × 8: the cards that a seat has chosen to give back, in order."""
 PLACES: Final = RETURNS + SEATS * MOST_DUES
 """5: 1 … 5, 0 while none is taken."""
-SCORES: Final = PLACES + SEATS
+PLAYING: Final = PLACES + SEATS
+"""Set of those who have no place yet."""
+SCORES: Final = PLAYING + 1
 ROLES: Final = SCORES + SEATS
 """5: `ROLE_…` once the hand was played, else `NONE`."""
 TERMINATION: Final = ROLES + SEATS
@@ -216,6 +220,8 @@ T_JOKER_PLAYS: Final = 26
 """Id of a play of no plain card with no joker: the base of the plays of jokers alone."""
 T_REFUSED_GIVER: Final = 27
 T_REFUSED_OTHER: Final = 28
+T_COUNTS_SHOWN: Final = 29
+"""Up to how many cards a player's number of them is seen by others (`show_counts`)."""
 T_SECTIONS: Final = 32
 """From here the offsets of the sections below, in this order."""
 (
@@ -235,8 +241,10 @@ T_SECTIONS: Final = 32
     S_SOLO,
     S_TRIBUTE,
     S_COVER,
+    S_LEAST,
+    S_COUNTS,
     S_CODES,
-) = range(T_SECTIONS, T_SECTIONS + 17)
+) = range(T_SECTIONS, T_SECTIONS + 19)
 HEADER: Final = 64
 
 ORDER: Final = 64
@@ -245,6 +253,7 @@ MOST_PLAIN: Final = 30
 """More plain cards than this cannot be beaten, as no two hands hold so many twos; numbers up to it fit in a
 bit mask.
 """
+NEVER: Final = MOST_PLAIN + 1
 COVER_SHAPES: Final = (MOST_PLAIN + 1) * JOKER_CHOICES
 """Shapes of a table that can be beaten: 0 … 30 plain cards, and jokers."""
 

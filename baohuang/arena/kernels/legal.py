@@ -58,7 +58,7 @@ from baohuang.arena.kernels.layout import (
     Row,
     Tables,
 )
-from baohuang.arena.kernels.plays import list_answers, list_leads
+from baohuang.arena.kernels.plays import list_answers, list_leads, may_answer
 
 
 @hot
@@ -69,7 +69,7 @@ def list_legal(s: Row, t: Tables, seat: int, out: Ids) -> int:
     if s[OWNER] == NONE:
         return list_leads(s, t, seat, out)
     out[0] = PASS
-    return list_answers(s, t, seat, out, 1)
+    return list_answers(s, t, seat, out, 1) if may_answer(s, t, seat) else 1
 
 
 @inner

@@ -100,7 +100,7 @@ from baohuang.arena.kernels.layout import (
 @inner
 def answer(s: Row, t: Tables, seat: int, action: int) -> None:
     """Follows the legal answer of a seat that is awaited."""
-    step = s[STEP]
+    step = int(s[STEP])
     if step == STEP_THRONE:
         if t[T_THRONE] == THRONE_OFFER:
             _answer_offer(s, t, seat, action)
@@ -148,7 +148,7 @@ def _ask_one(s: Row, step: int, seat: int) -> None:
 def _is_last_answer(s: Row, seat: int) -> bool:
     s[PENDING] &= ~(1 << seat)
     if s[PENDING]:
-        s[SEAT] = lowest_seat(s[PENDING])
+        s[SEAT] = lowest_seat(int(s[PENDING]))
         return False
     return True
 
@@ -167,8 +167,9 @@ def _give_back(s: Row, t: Tables, seat: int, kind: int) -> None:
         return
     s[RETURN_COUNTS : RETURN_COUNTS + SEATS] = 0
     for gift in range(s[GIFT_COUNT]):
-        giver, receiver = s[GIFTS + 2 * gift], s[GIFTS + 2 * gift + 1]
-        move(s, t, receiver, giver, s[RETURNS + receiver * MOST_DUES + s[RETURN_COUNTS + receiver]])
+        giver, receiver = int(s[GIFTS + 2 * gift]), int(s[GIFTS + 2 * gift + 1])
+        kind = int(s[RETURNS + receiver * MOST_DUES + s[RETURN_COUNTS + receiver]])
+        move(s, t, receiver, giver, kind)
         s[RETURN_COUNTS + receiver] += 1
     s[RETURN_COUNTS : RETURNS + SEATS * MOST_DUES] = 0
     enthrone_holder(s, t)
@@ -178,15 +179,15 @@ def _give_back(s: Row, t: Tables, seat: int, kind: int) -> None:
 def enthrone_holder(s: Row, t: Tables) -> None:
     """Asks the first holder; a fixed throne needs no answer (R5.4)."""
     if t[T_THRONE] == THRONE_FIXED:
-        _enthrone(s, t, s[FIRST_HOLDER])
+        _enthrone(s, t, int(s[FIRST_HOLDER]))
     else:
-        _ask_one(s, STEP_THRONE, s[FIRST_HOLDER])
+        _ask_one(s, STEP_THRONE, int(s[FIRST_HOLDER]))
 
 
 @inner
 def _answer_offer(s: Row, t: Tables, seat: int, action: int) -> None:
     """R5.1."""
-    giver = s[FIRST_HOLDER]
+    giver = int(s[FIRST_HOLDER])
     if action == KEEP:
         _enthrone(s, t, seat)
         return
@@ -196,11 +197,12 @@ def _answer_offer(s: Row, t: Tables, seat: int, action: int) -> None:
         _enthrone(s, t, seat)
         s[SHOWN] = 1
         return
-    steps = t[t[S_OFFERED] + s[YIELDS]]
+    steps = int(t[t[S_OFFERED] + s[YIELDS]])
     s[YIELDS] += 1
     if steps != NONE:
-        s[HOLDER] = (giver + steps) % SEATS
-        _ask_one(s, STEP_THRONE, s[HOLDER])
+        asked = (giver + steps) % SEATS
+        s[HOLDER] = asked
+        _ask_one(s, STEP_THRONE, asked)
         return
     s[HOLDER] = seat
     if t[T_REFUSE] == REFUSE_MUST_PLAY:
@@ -309,11 +311,11 @@ def _after_claims(s: Row, t: Tables) -> None:
 
 @inner
 def _close_claims(s: Row, t: Tables) -> None:
-    claimants = s[DECLARED]
+    claimants = int(s[DECLARED])
     if not claimants:
         _after_claims(s, t)
         return
-    winner = s[EMPEROR]
+    winner = int(s[EMPEROR])
     while not claimants >> winner & 1:  # the emperor first, then upstream from him (R5.7)
         winner = (winner + SEATS - 1) % SEATS
     s[EMPEROR] = s[GUARD] = winner
@@ -331,8 +333,8 @@ def _begin_open_solo(s: Row, t: Tables) -> None:
 # declarations
 @inner
 def _close_declarations(s: Row, t: Tables) -> None:
-    royals = royal_side(s[EMPEROR], s[GUARD])
-    rebels = s[DECLARED] & others(royals)
+    royals = royal_side(int(s[EMPEROR]), int(s[GUARD]))
+    rebels = int(s[DECLARED]) & others(royals)
     s[REBELS] = rebels
     s[OPEN_GUARD] = 1 if s[DECLARED] & royals else 0
     s[REBELLION] = t[t[S_REBELLION_STANDS] + size_of(rebels)]
@@ -363,13 +365,13 @@ def _case(s: Row, step: int) -> int:
 @inner
 def countering_side(s: Row, t: Tables, step: int) -> int:
     """The set of those who may counter, or recounter (R5.10, R5.11)."""
-    royals = royal_side(s[EMPEROR], s[GUARD])
+    royals = royal_side(int(s[EMPEROR]), int(s[GUARD]))
     return others(royals) if t[t[S_COUNTER_SIDE] + _case(s, step)] else royals
 
 
 @inner
 def _close_counters(s: Row, t: Tables, step: int) -> None:
-    stands = size_of(s[DECLARED]) >= t[t[S_COUNTER_NEEDS] + _case(s, step)]
+    stands = size_of(int(s[DECLARED])) >= t[t[S_COUNTER_NEEDS] + _case(s, step)]
     if step == STEP_RECOUNTER:
         s[RECOUNTERS] = s[DECLARED]
         s[RECOUNTER] = stands
@@ -387,4 +389,4 @@ def _close_counters(s: Row, t: Tables, step: int) -> None:
 def start_play(s: Row) -> None:
     """The emperor leads (R6.1)."""
     s[DECLARED] = 0
-    _ask_one(s, STEP_PLAY, s[EMPEROR])
+    _ask_one(s, STEP_PLAY, int(s[EMPEROR]))

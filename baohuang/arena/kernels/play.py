@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from baohuang.arena.jit import hot, inner
 from baohuang.arena.kernels.ending import end_played, first_free, last_free, solo_of
-from baohuang.arena.kernels.hands import add_to_rank, holds, next_in_play, royal_side
+from baohuang.arena.kernels.hands import (
+    add_to_rank,
+    holds,
+    next_in_play,
+    royal_side,
+    size_of,
+    take_place,
+)
 from baohuang.arena.kernels.layout import (
     BIG,
     BIGS,
@@ -20,20 +27,23 @@ from baohuang.arena.kernels.layout import (
     GUARD,
     GUARD_JOKER,
     HANDS,
+    JOKER_CHOICES,
     KINDS,
+    MOST_PLAIN,
     NO_PLAIN,
     NO_RANK,
     NONE,
     OWNER,
     PASSES,
-    PLACES,
     PLAIN,
     PLAY,
+    PLAYING,
     RANKS,
     RANKS_STRIDE,
     S_CODES,
     SEAT,
     SEATS,
+    SHAPE,
     SHOWN,
     SIZES,
     SMALL,
@@ -62,7 +72,7 @@ def mark_of(s: Row, t: Tables, seat: int) -> int:
     mark = NONE
     if t[T_CALLS]:
         if not s[SHOWN] or t[T_TOP]:
-            mark = s[CALLED]
+            mark = int(s[CALLED])
     elif not s[SHOWN]:
         mark = GUARD_JOKER
     if mark != NONE and not holds(s, seat, mark):
@@ -73,14 +83,16 @@ def mark_of(s: Row, t: Tables, seat: int) -> int:
 @hot
 def play_cards(s: Row, t: Tables, seat: int, action: int) -> None:
     """A legal play of the seat whose turn it is."""
-    code = t[t[S_CODES] + action - PLAY]
+    code = int(t[t[S_CODES] + action - PLAY])
     rank = code & 15
     kept = code >> CODE_KEPT & 31
     fillers = code >> CODE_FILLERS & 31
     small = code >> CODE_SMALL & 7
     big = code >> CODE_BIG & 7
     marked = code >> CODE_MARKED & 7
-    mark = mark_of(s, t, seat)
+    mark = NONE
+    if marked or small or t[T_CALLS]:  # nothing else of a play depends on it
+        mark = mark_of(s, t, seat)
     if kept:
         _take(s, seat, 4 * rank, 4, kept, mark, marked)
         add_to_rank(s, seat, rank, -kept)
@@ -94,16 +106,26 @@ def play_cards(s: Row, t: Tables, seat: int, action: int) -> None:
         _take(s, seat, SUITED + 2, 2, big, mark, marked)
         add_to_rank(s, seat, BIG, -big)
     s[SIZES + seat] -= kept + fillers + small + big
-    beaten = s[OWNER]
+    beaten = int(s[OWNER])
     s[OWNER] = seat
-    s[STRENGTH] = _strength(t, rank, kept, fillers, small + big, marked)
-    s[PLAIN] = kept + fillers
-    s[SMALLS] = small
-    s[BIGS] = big
+    put_table(s, _strength(t, rank, kept, fillers, small + big, marked), kept + fillers, small, big)
     s[PASSES] = 0
     if marked and not s[SHOWN]:
         _reveal(s, t, seat)
-    _after_play(s, t, seat, beaten)
+    if s[SIZES + seat] == 0 or (t[T_HOLD_THREES] and beaten != NONE):
+        _after_play(s, t, seat, beaten)
+    else:
+        s[SEAT] = next_in_play(s, seat)
+
+
+@hot
+def put_table(s: Row, strength: int, plain: int, small: int, big: int) -> None:
+    """Writes the shape of the play to beat."""
+    s[STRENGTH] = strength
+    s[PLAIN] = plain
+    s[SMALLS] = small
+    s[BIGS] = big
+    s[SHAPE] = JOKER_CHOICES * plain + 5 * small + big if strength != TOP and plain <= MOST_PLAIN else NONE
 
 
 @hot
@@ -115,16 +137,11 @@ def _take(s: Row, seat: int, first: int, kinds: int, number: int, mark: int, mar
     if first <= mark < first + kinds:
         s[hand + mark] -= marked
         number -= marked
-    else:
-        mark = NONE
-    kind = first
-    while number > 0:
-        held = s[hand + kind]
-        if kind != mark and held > 0:
-            taken = min(held, number)
-            s[hand + kind] = held - taken
-            number -= taken
-        kind += 1
+    for kind in range(first, first + kinds):
+        held = int(s[hand + kind])
+        taken = min(held, number) if kind != mark else 0
+        s[hand + kind] = held - taken
+        number -= taken
 
 
 @hot
@@ -147,14 +164,15 @@ def _reveal(s: Row, t: Tables, seat: int) -> None:
 
 @inner
 def _after_play(s: Row, t: Tables, seat: int, beaten: int) -> None:
+    """What a play that empties a hand, or beats one of held-back threes, may lead to."""
     ended = False
     if s[SIZES + seat] == 0:
-        s[PLACES + seat] = first_free(s)
+        take_place(s, seat, first_free(s))
         ended = True
-    if t[T_HOLD_THREES] and beaten != NONE and s[PLACES + beaten] == 0:
+    if t[T_HOLD_THREES] and beaten != NONE and s[PLAYING] >> beaten & 1:
         threes = s[RANKS + beaten * RANKS_STRIDE + THREE]
         if threes == s[SIZES + beaten]:
-            s[PLACES + beaten] = last_free(s)
+            take_place(s, beaten, last_free(s))
             field = CLEARED + 2 * s[CLEARED_COUNT]
             s[field] = beaten
             s[field + 1] = seat
@@ -169,20 +187,15 @@ def _after_play(s: Row, t: Tables, seat: int, beaten: int) -> None:
 @inner
 def _is_decided(s: Row) -> bool:
     """Whether the hand is over (R6.3, R6.4, R10.4)."""
-    playing = 0
-    for seat in range(SEATS):
-        if s[PLACES + seat] == 0:
-            playing |= 1 << seat
-    royals = royal_side(s[EMPEROR], s[GUARD])
+    playing = int(s[PLAYING])
+    royals = royal_side(int(s[EMPEROR]), int(s[GUARD]))
     if not playing & royals or not playing & ~royals:
         return True
     solo = solo_of(s)
     if solo == SOLO_NONE:
         return False
     # The emperor plays still. Cleared rebels do not count as out.
-    out = -s[CLEARED_COUNT]
-    for seat in range(SEATS):
-        out += s[PLACES + seat] != 0
+    out = SEATS - size_of(playing) - s[CLEARED_COUNT]
     return bool(out >= (1 if solo == SOLO_OPEN else 2))
 
 
@@ -190,15 +203,10 @@ def _is_decided(s: Row) -> bool:
 def pass_turn(s: Row, seat: int) -> None:
     """A pass; after the last one the trick's owner leads, or by wind who follows him (R3.4, R6.2)."""
     s[PASSES] += 1
-    owner = s[OWNER]
-    in_play = 0
-    for each in range(SEATS):
-        in_play += s[PLACES + each] == 0
-    owner_plays = s[PLACES + owner] == 0
-    if s[PASSES] < in_play - owner_plays:
+    owner, playing = int(s[OWNER]), int(s[PLAYING])
+    if s[PASSES] < size_of(playing & ~(1 << owner)):
         s[SEAT] = next_in_play(s, seat)
         return
-    s[SEAT] = owner if owner_plays else next_in_play(s, owner)
-    s[OWNER] = NONE
-    s[STRENGTH] = NONE
+    s[SEAT] = owner if playing >> owner & 1 else next_in_play(s, owner)
+    s[OWNER] = s[STRENGTH] = s[SHAPE] = NONE
     s[PLAIN] = s[SMALLS] = s[BIGS] = s[PASSES] = 0

@@ -9,6 +9,7 @@ cards to choose from, a choice is a number of marked and a number of other cards
 from __future__ import annotations
 
 from baohuang.arena.jit import hot, inner
+from baohuang.arena.kernels.bits import below, lowest_bit
 from baohuang.arena.kernels.chance import Stream, draw_below
 from baohuang.arena.kernels.layout import (
     BIG,
@@ -20,7 +21,6 @@ from baohuang.arena.kernels.layout import (
     KINDS,
     LEVELS,
     MOST_OF_RANK,
-    MOST_PLAIN,
     NONE,
     OWNER,
     PLAIN,
@@ -28,10 +28,13 @@ from baohuang.arena.kernels.layout import (
     RANKS,
     RANKS_STRIDE,
     S_COVER,
+    S_LEAST,
+    SHAPE,
     SIZES,
     SMALL,
     SMALLS,
     STRENGTH,
+    SUITED,
     T_FILL,
     T_FILLER_STRIDE,
     T_HELD,
@@ -44,7 +47,6 @@ from baohuang.arena.kernels.layout import (
     T_THREE_TWOS,
     T_TOP,
     THREE,
-    TOP,
     TWO,
     Ids,
     Row,
@@ -74,74 +76,70 @@ def _choices(held: int, marks: int) -> int:
 
 # -------------------------------------------------------------------------------------------------------
 # leading
-@inner
-def draw_lead(s: Row, t: Tables, seat: int, stream: Stream, out: Ids) -> int:
-    """One of the plays of `list_leads`, each as likely as any other, without listing them. `out` is scratch
-    space.
+@hot
+def draw_lead(s: Row, t: Tables, seat: int, stream: Stream, out: Ids) -> int:  # noqa: ARG001 - as all choices
+    """One of the plays of `list_leads`, each as likely as any other, without listing them.
 
-    First what kind of play, each as likely as there are plays of it, then each part of it by itself.
+    A single number below their count says which: it is taken apart into the choices that make the play.
     """
     mark = mark_of(s, t, seat)
     ranks = RANKS + seat * RANKS_STRIDE
-    low, held_back = t[T_LOW], t[T_HELD]
+    held_back = int(t[T_HELD])
+    small, bigs = int(s[ranks + SMALL]), int(s[ranks + BIG]) + 1
     small_marks = 1 if mark == GUARD_JOKER else 0
-    small, big = s[ranks + SMALL], s[ranks + BIG]
-    jokers = _choices(small, small_marks) * (big + 1)
-    twos = s[ranks + TWO] if t[T_FILL] else 0
-    twos_marks = _marks_of(s, seat, mark, TWO)
-    fillings = _choices(twos, twos_marks) if twos > 0 else 1
-    count = 0
-    for rank in range(low, TWO):
-        held = s[ranks + rank]
-        if held > 0 and rank != held_back:
-            count += (_choices(held, _marks_of(s, seat, mark, rank)) - 1) * fillings * jokers
-        out[rank] = count
-    count += (_choices(s[ranks + TWO], twos_marks) - 1) * jokers
-    out[TWO] = count
-    count += jokers - 1
-    number = draw_below(stream, count + _may_play_last_set(s, t, seat, mark))
+    jokers = _choices(small, small_marks) * bigs
+    # A choice of some of a rank's cards for each card that is held, if none of them is marked.
+    plain = int(s[SIZES + seat]) - small - (bigs - 1)
+    if held_back != NONE:
+        plain -= int(s[ranks + held_back])
+    twos, twos_marks, fillings, own_twos = 0, 0, 1, 0
+    if t[T_FILL]:
+        twos = int(s[ranks + TWO])
+        twos_marks = _marks_of(s, seat, mark, TWO)
+        fillings = _choices(twos, twos_marks)
+        own_twos = fillings - 1
+        plain -= twos
+    marked_rank, marks, marked_choices = NONE, 0, 0
+    if 0 <= mark < SUITED and mark >> 2 != held_back and not (t[T_FILL] and mark >> 2 == TWO):
+        marked_rank = mark >> 2
+        held = int(s[ranks + marked_rank])
+        marks = _marks_of(s, seat, mark, marked_rank)
+        marked_choices = _choices(held, marks) - 1
+        plain += marked_choices - held
+    sets = plain * fillings + own_twos
+    count = (sets + 1) * jokers - 1
+    last = 1 if held_back != NONE and _may_play_last_set(s, t, seat, mark) else 0
+    number = draw_below(stream, count + last)
     if number >= count:
         return _last_set(s, t, seat, mark)
-    if number >= out[TWO]:
-        return _draw_jokers(s, t, seat, stream, small_marks, 1)
-    rank = low
-    while number >= out[rank]:
-        rank += 1
-    marks = _marks_of(s, seat, mark, rank)
-    kept, marked = _draw_choice(stream, s[ranks + rank], marks, 1)
-    fillers = 0
-    if twos > 0 and rank != TWO:
-        fillers, also = _draw_choice(stream, twos, twos_marks, 0)
-        marked += also
-    drawn = play_id(t, rank, kept, fillers, 0, marked)
-    return int(drawn + _draw_jokers(s, t, seat, stream, small_marks, 0) - t[T_JOKER_PLAYS])
-
-
-@hot
-def _draw_choice(stream: Stream, held: int, marks: int, least: int) -> tuple[int, int]:
-    """How many of `held` cards, at least `least` (0 or 1), and how many marked ones of them: one of all
-    choices.
-    """
-    if marks == 0:
-        return least + draw_below(stream, held + 1 - least), 0
+    hung = 0
+    if jokers > 1:
+        joker_choice = number % jokers
+        number = number // jokers
+        if (
+            number == sets
+        ):  # of no plain card; the choice of nothing at all is the last one, which was not drawn
+            return int(t[T_JOKER_PLAYS]) + _joker_part(t, joker_choice + 1, bigs, small_marks)
+        hung = _joker_part(t, joker_choice, bigs, small_marks)
+    kept, fillers, marked = 0, 0, 0
+    if number >= plain * fillings:
+        marked, kept = _split(number - plain * fillings + 1, twos_marks)
+        return play_id(t, TWO, kept, 0, 0, marked) + hung
+    if fillings > 1:
+        marked, fillers = _split(number % fillings, twos_marks)
+        number = number // fillings
+    if number < marked_choices:
+        also, kept = _split(number + 1, marks)
+        return play_id(t, marked_rank, kept, fillers, 0, marked + also) + hung
+    number -= marked_choices
+    rank = below(t[T_LOW], TWO + 1)
     while True:
-        marked = draw_below(stream, marks + 1)
-        chosen = marked + draw_below(stream, held - marks + 1)
-        if chosen >= least:
-            return chosen, marked
-
-
-@hot
-def _draw_jokers(s: Row, t: Tables, seat: int, stream: Stream, small_marks: int, least: int) -> int:
-    """The id of one of the plays of at least `least` (0 or 1) jokers alone."""
-    small, big = s[RANKS + seat * RANKS_STRIDE + SMALL], s[RANKS + seat * RANKS_STRIDE + BIG]
-    if small + big == 0:
-        return int(t[T_JOKER_PLAYS])
-    while True:
-        smalls, marked = _draw_choice(stream, small, small_marks, 0)
-        bigs = draw_below(stream, big + 1)
-        if smalls + bigs >= least:
-            return int(t[T_JOKER_PLAYS] + (5 * smalls + bigs) * t[T_MARKS] + marked)
+        is_other = rank != held_back and rank != marked_rank  # noqa: PLR1714 - Numba finds in no mixed tuple
+        held = int(s[ranks + rank]) if is_other else 0
+        if number < held:
+            return play_id(t, rank, number + 1, fillers, 0, marked) + hung
+        number -= held
+        rank = below(rank + 1, TWO + 1)
 
 
 @inner
@@ -164,16 +162,16 @@ def list_leads(s: Row, t: Tables, seat: int, out: Ids) -> int:
     mark = mark_of(s, t, seat)
     ranks = RANKS + seat * RANKS_STRIDE
     small_marks = 1 if mark == GUARD_JOKER else 0
-    bigs = s[ranks + BIG] + 1
-    jokers = _choices(s[ranks + SMALL], small_marks) * bigs
+    bigs = int(s[ranks + BIG]) + 1
+    jokers = _choices(int(s[ranks + SMALL]), small_marks) * bigs
     filler_marks = _marks_of(s, seat, mark, TWO)
     count = 0
-    for rank in range(t[T_LOW], TWO + 1):
-        held = s[ranks + rank]
+    for rank in range(int(t[T_LOW]), TWO + 1):
+        held = int(s[ranks + rank])
         if held == 0 or rank == t[T_HELD]:
             continue
         marks = _marks_of(s, seat, mark, rank)
-        fillings = _choices(s[ranks + TWO], filler_marks) if t[T_FILL] and rank != TWO else 1
+        fillings = _choices(int(s[ranks + TWO]), filler_marks) if t[T_FILL] and rank != TWO else 1
         for choice in range(1, _choices(held, marks)):
             marked, kept = _split(choice, marks)
             for filling in range(fillings):
@@ -194,60 +192,97 @@ def list_leads(s: Row, t: Tables, seat: int, out: Ids) -> int:
 # ------------------------------------------------------------------------------------------------------
 # following
 @hot
+def may_answer(s: Row, t: Tables, seat: int) -> bool:
+    """False if a seat has no answer to the play on the table, which is so more often than not. True promises
+    nothing.
+    """
+    if s[SHAPE] == NONE:
+        return False
+    if t[T_TOP]:
+        return True
+    ranks, levels = RANKS + seat * RANKS_STRIDE, LEVELS + seat * RANKS_STRIDE
+    jokers = 5 * int(s[ranks + SMALL]) + int(s[ranks + BIG])
+    needed = int(t[t[S_LEAST] + JOKER_CHOICES * int(s[SHAPE]) + jokers])
+    alone = needed == 0
+    if t[T_FILL]:
+        needed -= int(s[ranks + TWO])
+    # One answer out of both conditions: which of the two holds cannot be foreseen.
+    level = below(min(max(needed, 1), MOST_OF_RANK) - 1, MOST_OF_RANK)
+    sets = (needed <= MOST_OF_RANK) & ((s[levels + level] & _candidates(s, t)) != 0)
+    return bool(alone | sets) or _holds_last_set(s, t, seat)
+
+
+@hot
+def _candidates(s: Row, t: Tables) -> int:
+    """The set of ranks of which plain cards may beat something of the play on the table: the higher ones, and
+    twos where three of them beat a joker.
+    """
+    ranks = (2 << TWO) - (1 << (int(s[STRENGTH]) + 1))
+    return ranks | 1 << TWO if t[T_THREE_TWOS] else ranks
+
+
+@hot
 def _cover_row(s: Row, t: Tables, rank: int) -> int:
     """Where the tables say which plays with plain cards of `rank` beat the one on the table, by jokers."""
     variant = 1 if s[PLAIN] > 0 and rank > s[STRENGTH] else 0
     if rank == TWO and t[T_THREE_TWOS]:
         variant += 2
-    shape = s[PLAIN] * JOKER_CHOICES + 5 * s[SMALLS] + s[BIGS]
-    return int(t[S_COVER] + (variant * COVER_SHAPES + shape) * JOKER_CHOICES)
+    return int(t[S_COVER] + (variant * COVER_SHAPES + int(s[SHAPE])) * JOKER_CHOICES)
 
 
 @inner
 def list_answers(s: Row, t: Tables, seat: int, out: Ids, count: int) -> int:
     """Writes every play that beats the one on the table after the first `count` entries; the new length."""
+    if s[SHAPE] == NONE:
+        return count
     mark = mark_of(s, t, seat)
-    size = s[PLAIN] + s[SMALLS] + s[BIGS]
-    if s[SIZES + seat] >= size and s[STRENGTH] != TOP and s[PLAIN] <= MOST_PLAIN:
-        # Plain cards of no higher rank beat nothing, but for the twos of an option.
-        lowest = min(s[STRENGTH] + 1, TWO) if s[PLAIN] > 0 else TWO
-        higher = (2 << TWO) - (1 << lowest)
-        if t[T_HELD] != NONE:
-            higher &= ~(1 << t[T_HELD])
-        twos = s[RANKS + seat * RANKS_STRIDE + TWO] if t[T_FILL] else 0
-        row = _cover_row(s, t, lowest)
-        for small in range(s[RANKS + seat * RANKS_STRIDE + SMALL] + 1):
-            for big in range(s[RANKS + seat * RANKS_STRIDE + BIG] + 1):
-                numbers = t[row + 5 * small + big]
-                if numbers & 1:
-                    count = _add_joker_answers(s, t, seat, out, count, mark, small, big)
-                for variant in range(2 if t[T_THREE_TWOS] else 1):
-                    among = higher
-                    if t[T_THREE_TWOS]:
-                        among &= 1 << TWO if variant else ~(1 << TWO)
-                        if variant:
-                            numbers = t[_cover_row(s, t, TWO) + 5 * small + big]
-                    plain = 1
-                    while numbers >> plain:
-                        held = 0
-                        if numbers >> plain & 1:
-                            held = _ranks_with(s, seat, plain, twos) & among
-                        rank = lowest
-                        while held >> rank:
-                            if held >> rank & 1:
-                                count = _add_answers(
-                                    s, t, seat, out, count, mark, rank, twos, plain, small, big
-                                )
-                            rank += 1
-                        plain += 1
-        if t[T_TOP] and mark != NONE:
-            rank = mark >> 2
-            if s[HANDS + seat * KINDS + mark] >= size and rank != t[T_HELD]:
-                out[count] = play_id(t, rank, size, 0, 0, size)
-                count += 1
-    if t[T_HELD] != NONE and _may_play_last_set(s, t, seat, mark):
+    held_back = int(t[T_HELD])
+    candidates = _candidates(s, t)
+    if held_back != NONE:
+        candidates &= ~(1 << held_back)
+    count = _list_sets(s, t, seat, out, count, mark, candidates)
+    if t[T_TOP] and mark != NONE:
+        size = int(s[PLAIN] + s[SMALLS] + s[BIGS])
+        rank = mark >> 2
+        if s[HANDS + seat * KINDS + mark] >= size and rank != held_back:
+            out[count] = play_id(t, rank, size, 0, 0, size)
+            count += 1
+    if held_back != NONE and _may_play_last_set(s, t, seat, mark):
         out[count] = _last_set(s, t, seat, mark)
         count += 1
+    return count
+
+
+@hot
+def _list_sets(s: Row, t: Tables, seat: int, out: Ids, count: int, mark: int, candidates: int) -> int:
+    """Writes the answers with plain cards of the ranks of a set, and those of jokers alone."""
+    ranks = RANKS + seat * RANKS_STRIDE
+    twos = int(s[ranks + TWO]) if t[T_FILL] else 0
+    row = _cover_row(s, t, int(s[STRENGTH]) + 1)
+    for small in range(int(s[ranks + SMALL]) + 1):
+        for big in range(int(s[ranks + BIG]) + 1):
+            numbers = int(t[row + 5 * small + big])
+            if numbers & 1:
+                count = _add_joker_answers(s, t, seat, out, count, mark, small, big)
+            for twos_alone in range(2 if t[T_THREE_TWOS] else 1):
+                among = candidates
+                if t[T_THREE_TWOS]:  # what three twos beat is beaten by nothing else
+                    among &= 1 << TWO if twos_alone else ~(1 << TWO)
+                    if twos_alone:
+                        numbers = int(t[_cover_row(s, t, TWO) + 5 * small + big])
+                numbers &= ~1
+                while numbers:
+                    plain = lowest_bit(numbers)
+                    numbers &= numbers - 1
+                    held = _ranks_with(s, seat, plain, twos) & among
+                    while held:
+                        rank = lowest_bit(held)
+                        held &= held - 1
+                        if mark == NONE and twos == 0:
+                            out[count] = play_id(t, rank, plain, 0, 5 * small + big, 0)
+                            count += 1
+                        else:
+                            count = _add_answers(s, t, seat, out, count, mark, rank, twos, plain, small, big)
     return count
 
 
@@ -278,7 +313,7 @@ def _add_joker_answers(
     base = t[T_JOKER_PLAYS] + (5 * small + big) * t[T_MARKS]
     least = most = 0
     if mark == GUARD_JOKER:
-        least, most = _least_marked(small, s[RANKS + seat * RANKS_STRIDE + SMALL], 1), min(1, small)
+        least, most = _least_marked(small, int(s[RANKS + seat * RANKS_STRIDE + SMALL]), 1), min(1, small)
     for marked in range(least, most + 1):
         out[count] = base + marked
         count += 1
@@ -300,7 +335,7 @@ def _add_answers(  # noqa: PLR0913, PLR0917 - a kernel has no other way to hand 
     big: int,
 ) -> int:
     """Every play of these counts with at least one card of `rank`."""
-    held = s[RANKS + seat * RANKS_STRIDE + rank]
+    held = int(s[RANKS + seat * RANKS_STRIDE + rank])
     if rank == TWO:
         twos = 0
     jokers = 5 * small + big
@@ -312,9 +347,9 @@ def _add_answers(  # noqa: PLR0913, PLR0917 - a kernel has no other way to hand 
             count += 1
             continue
         least = most = 0
-        marks = s[HANDS + seat * KINDS + mark]
+        marks = int(s[HANDS + seat * KINDS + mark])
         if mark == GUARD_JOKER:
-            least, most = _least_marked(small, s[RANKS + seat * RANKS_STRIDE + SMALL], 1), min(1, small)
+            least, most = _least_marked(small, int(s[RANKS + seat * RANKS_STRIDE + SMALL]), 1), min(1, small)
         elif mark >> 2 == rank:
             least, most = _least_marked(kept, held, marks), min(marks, kept)
         elif mark >> 2 == TWO and twos > 0:
@@ -329,25 +364,36 @@ def _add_answers(  # noqa: PLR0913, PLR0917 - a kernel has no other way to hand 
 
 # ------------------------------------------------------------------------------------------------------- last
 # set
-@inner
-def _may_play_last_set(s: Row, t: Tables, seat: int, mark: int) -> bool:
-    """Whether the whole hand holds held-back cards and is a legal play (R7, R10.4)."""
-    rank = t[T_HELD]
+@hot
+def _holds_last_set(s: Row, t: Tables, seat: int) -> bool:
+    """Whether a hand is nothing but held-back cards, and some that may be played with them."""
+    rank = int(t[T_HELD])
     if rank == NONE:
         return False
     ranks = RANKS + seat * RANKS_STRIDE
-    kept = s[ranks + rank]
-    fillers = s[ranks + TWO] if t[T_FILL] else 0
-    small, big = s[ranks + SMALL], s[ranks + BIG]
-    if kept == 0 or kept + fillers + small + big != s[SIZES + seat]:
-        return False
-    if rank == THREE and fillers + small + big > 0:
-        return False
-    if small + big > 0 and not t[T_LAST_JOKERS]:
-        return False
-    if s[OWNER] == NONE:
+    kept, size = int(s[ranks + rank]), int(s[SIZES + seat])
+    if kept == size:
         return True
-    if s[STRENGTH] == TOP:
+    if rank == THREE or kept == 0:
+        return False
+    jokers = int(s[ranks + SMALL]) + int(s[ranks + BIG])
+    fillers = int(s[ranks + TWO]) if t[T_FILL] else 0
+    return kept + fillers + jokers == size and (jokers == 0 or t[T_LAST_JOKERS] != 0)
+
+
+@hot
+def _may_play_last_set(s: Row, t: Tables, seat: int, mark: int) -> bool:
+    """Whether the whole hand holds held-back cards and is a legal play (R7, R10.4)."""
+    return _holds_last_set(s, t, seat) and (s[OWNER] == NONE or _last_set_beats(s, t, seat, mark))
+
+
+@inner
+def _last_set_beats(s: Row, t: Tables, seat: int, mark: int) -> bool:
+    rank = int(t[T_HELD])
+    ranks = RANKS + seat * RANKS_STRIDE
+    kept, small, big = int(s[ranks + rank]), int(s[ranks + SMALL]), int(s[ranks + BIG])
+    fillers = int(s[SIZES + seat]) - kept - small - big
+    if s[SHAPE] == NONE:
         return False
     if (
         t[T_TOP]
@@ -356,18 +402,15 @@ def _may_play_last_set(s: Row, t: Tables, seat: int, mark: int) -> bool:
         and s[HANDS + seat * KINDS + mark] == kept
     ):
         return bool(kept == s[PLAIN] + s[SMALLS] + s[BIGS])
-    if s[PLAIN] > MOST_PLAIN:
-        return False
     return bool(t[_cover_row(s, t, rank) + 5 * small + big] >> (kept + fillers) & 1)
 
 
 @inner
 def _last_set(s: Row, t: Tables, seat: int, mark: int) -> int:
     """The id of the play that is the whole hand."""
-    rank = t[T_HELD]
+    rank = int(t[T_HELD])
     ranks = RANKS + seat * RANKS_STRIDE
-    fillers = s[ranks + TWO] if t[T_FILL] else 0
-    marked = 0
-    if mark != NONE:
-        marked = s[HANDS + seat * KINDS + mark]
-    return play_id(t, rank, s[ranks + rank], fillers, 5 * s[ranks + SMALL] + s[ranks + BIG], marked)
+    fillers = int(s[ranks + TWO]) if t[T_FILL] else 0
+    marked = int(s[HANDS + seat * KINDS + mark]) if mark != NONE else 0
+    jokers = 5 * int(s[ranks + SMALL]) + int(s[ranks + BIG])
+    return play_id(t, rank, int(s[ranks + rank]), fillers, jokers, marked)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baohuang.arena.jit import hot, inner, kernel
+from baohuang.arena.kernels.bits import below
 from baohuang.arena.kernels.chance import LANE_PLAY, Stream, game_key, open_stream
 from baohuang.arena.kernels.deal import begin, deal_given, deal_shuffled
 from baohuang.arena.kernels.layout import (
@@ -17,6 +18,8 @@ from baohuang.arena.kernels.layout import (
     DUES,
     MOST_DUES,
     NONE,
+    OWED,
+    OWED_COUNT,
     PENDING,
     REDEAL,
     RESULT,
@@ -77,23 +80,27 @@ def play_games(  # noqa: PLR0913, PLR0917 - a kernel is handed all that it needs
 ) -> None:
     """Plays as many games as `results` has rows, each from the deal to its end.
 
-    By game: `policies` and `actions` (counted here) five, `dues` 8 × 3 with −1 after the last, `deals` R × 5
-    × 56. `results` gets the part of the row from `RESULT` on. Games are numbered from `first_game` on. `s`,
-    `streams` (2 × 4) and `out` are scratch space.
+    By game, or one for all: `policies` five, `first_drawers`, `dues` 8 × 3 with −1 after the last; `deals`
+    G × R × 5 × 56, none for R = 0. `actions` (five, counted here) and `results` (what the row has from
+    `RESULT` on, −1 after the last due) are by game. Games are numbered from `first_game` on. `s`, `streams`
+    (2 × 4) and `out` are scratch space.
     """
     stream, deal_stream = streams[0], streams[1]
     for game in range(results.shape[0]):
         key = game_key(seed, first_game + game)
         open_stream(stream, key, LANE_PLAY)
-        begin(s, key, DEALS_FROM_KEY, first_drawers[game])
-        put_dues(s, dues[game])
+        begin(s, key, DEALS_FROM_KEY, first_drawers[game % len(first_drawers)])
+        put_dues(s, dues[game % len(dues)])
+        players = policies[game % len(policies)]
+        given = deals[game % len(deals)]
         while s[STEP] != STEP_OVER:
             if s[STEP] == STEP_DEAL:
-                deal_next(s, t, deals[game], deal_stream, out)
+                deal_next(s, t, given, deal_stream, out)
                 continue
-            seat = s[SEAT]
-            act(s, t, seat, choose(policies[game, seat], s, t, seat, stream, out))
+            seat = below(s[SEAT], SEATS)
+            act(s, t, seat, choose(players[seat], s, t, seat, stream, out))
             actions[game, seat] += 1
+        s[OWED + 3 * s[OWED_COUNT] : ROW] = NONE
         for field in range(RESULT, ROW):
             results[game, field - RESULT] = s[field]
 
@@ -139,7 +146,7 @@ def list_actions(s: Row, t: Tables, out: Ids, seat: int) -> int:
 @kernel
 def choose_action(s: Row, t: Tables, stream: Stream, out: Ids, policy: int) -> int:
     """What a policy does in the place of the seat to act."""
-    return choose(policy, s, t, s[SEAT], stream, out)
+    return choose(policy, s, t, int(s[SEAT]), stream, out)
 
 
 @inner
@@ -160,10 +167,10 @@ def step(s: Row, t: Tables, out: Ids, seat: int, action: int, count: int) -> int
     """
     for position in range(count):
         if out[position] == action:
-            act(s, t, s[SEAT] if seat == NONE else seat, action)
+            act(s, t, int(s[SEAT]) if seat == NONE else seat, action)
             if s[STEP] == STEP_DEAL:
                 return AWAITS_DEAL
-            return list_legal(s, t, s[SEAT], out) if s[STEP] != STEP_OVER else 0
+            return list_legal(s, t, int(s[SEAT]), out) if s[STEP] != STEP_OVER else 0
     return ILLEGAL
 
 

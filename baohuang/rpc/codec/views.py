@@ -29,7 +29,6 @@ from baohuang.rpc.codec.values import (
 from baohuang.rpc.game.v1 import view_pb2 as pb
 from baohuang.rules.cards import Card
 from baohuang.rules.errors import Reason
-from baohuang.rules.plays import find_shape
 from baohuang.rules.ruleset import RuleSet
 from baohuang.rules.state import ClearedDebt, Move, PublicState, SeatState, TablePlay, View
 
@@ -188,7 +187,7 @@ def _decode_trick(message: pb.Trick, field: str) -> tuple[Move, ...]:
 def _decode_table(message: pb.Move, rules: RuleSet, called: Card | None) -> TablePlay:
     # The shape follows from the cards, so it does not travel.
     move = _decode_move(message, "table")
-    shape = find_shape(rules, tuple(sorted(move.cards)), called)
+    shape = rules.find_shape(tuple(sorted(move.cards)), called)
     if shape is None:
         raise CodecError(Reason.NOT_A_PLAY, "these cards are no play", field="table.cards")
     return TablePlay(move.seat, move.cards, shape)

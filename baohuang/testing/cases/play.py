@@ -10,7 +10,6 @@ from baohuang.rules.cards import RANK_NAMES, TWO, Card, parse_card
 from baohuang.rules.errors import CardError, RuleError
 from baohuang.rules.events import CardGiven
 from baohuang.rules.outcome import DueKind
-from baohuang.rules.plays import find_shape, require_shape
 from baohuang.rules.roles import SEATS, Opening, Seat, Solo
 from baohuang.rules.ruleset import RuleSet
 from baohuang.testing.cases.facts import NOTHING, Answers, Case, OneOf, synonyms
@@ -70,8 +69,8 @@ def beats(case: Case) -> Answers:
         result = case.rules.beats(" ".join(words), " ".join(table))
     else:
         card = parse_card(read_cards(called)[0])
-        against = require_shape(case.rules, _cards(table, card), card)
-        shape = find_shape(case.rules, _cards(words, card), card)
+        against = case.rules.require_shape(_cards(table, card), card)
+        shape = case.rules.find_shape(_cards(words, card), card)
         result = shape is not None and case.rules.cover.beats(shape, against)
     return {"legal": result, "beats": result}
 
@@ -102,7 +101,7 @@ def lead(case: Case) -> Answers:
     except CardError:
         # The deck has no such cards, or not so many: then only the shape is judged (R4.5).
         suited = (word + "c" if word in RANK_NAMES else word for word in words)
-        shape = find_shape(case.rules, tuple(sorted(map(parse_card, suited))))
+        shape = case.rules.find_shape(tuple(sorted(map(parse_card, suited))))
         return {"legal": shape is not None}
     return verdict(attempt(game, 0, play_words(game, 0, words)))
 

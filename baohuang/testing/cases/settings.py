@@ -5,7 +5,6 @@ from __future__ import annotations
 from baohuang.game import Game
 from baohuang.rules.cards import BIG, RANK_NAMES, SMALL, Card
 from baohuang.rules.errors import RuleSetError
-from baohuang.rules.plays import find_shape
 from baohuang.rules.ruleset import RuleSet
 from baohuang.testing.cases.facts import Answers, Case
 from baohuang.testing.cases.words import matches, read_seat
@@ -41,8 +40,8 @@ def deck(case: Case) -> Answers:
         "big_jokers": ranks.count(BIG),
         "small_jokers": ranks.count(SMALL),
         "marked_jokers": sum(str(card) in ("EJ", "GJ") for card in cards),
-        "max_plain_set": len(plain) if find_shape(rules, plain) else 0,
-        "max_set": len(hung) if find_shape(rules, hung) else 0,
+        "max_plain_set": len(plain) if rules.find_shape(plain) else 0,
+        "max_set": len(hung) if rules.find_shape(hung) else 0,
         "lowest": RANK_NAMES[min(ranks)],
     }
 

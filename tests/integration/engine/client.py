@@ -36,6 +36,7 @@ class Client:
     """Calls one engine; failures are raised as `PlatformError`."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
+        self.channel = channel
         self.stub = EngineServiceStub(channel)
         self._numbers = count()
 

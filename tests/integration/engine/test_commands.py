@@ -259,6 +259,18 @@ async def test_a_move_costs_one_append(pool: Any) -> None:
                 assert counting.asked[2:] == [f"read after {version}"]
 
 
+async def test_many_who_ask_for_a_cold_game_have_it_read_once(pool: Any) -> None:
+    async with serving(EventStore(pool)) as port, grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        await at_play(Client(channel))
+    counting = Counting(pool)
+    async with serving(counting) as port, grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        client = Client(channel)
+        views = await asyncio.gather(*[client.view("g", 1) for _ in range(40)])
+        assert views == [views[0]] * 40
+        version = views[0].public.version
+        assert sorted(counting.asked) == ["read after 0", *[f"read after {version}"] * 39]
+
+
 async def test_readers_are_woken_after_a_move(pool: Any, valkey: LocalValkey) -> None:
     heard = asyncio.Event()
     async with WakeupSender(valkey.url) as sender, WakeupListener(valkey.url) as listener:

@@ -41,7 +41,7 @@ async def test_a_hand_goes_on_after_the_engine_was_killed(
         'baohuang_requests_total{code="OK",method="Act",protocol="grpc"}',
         'baohuang_request_seconds_bucket{le="0.005",method="Act",protocol="grpc"}',
         "baohuang_log_events_appended_total",
-        'baohuang_engine_cache_total{state="current"}',
+        'baohuang_engine_cache_lookups_total{state="current"}',
         'baohuang_engine_games_finished_total{rules="lianzhong-simple",termination="played"} 1.0',
     ):
         assert name in metrics

@@ -15,6 +15,7 @@ from baohuang.rpc.engine.v1 import engine_pb2 as pb
 from baohuang.rules.roles import Opening
 from services.engine.server import SERVICE, serving
 from services.eventstore import EventStore, Pool, make_pool
+from services.kit.health import LIVE
 from services.kit.rpc import MOST_MESSAGE_BYTES
 from tests.integration.engine.client import Client, refused
 from tests.integration.engine.talk import Talk
@@ -123,6 +124,8 @@ async def test_an_engine_without_its_tables_does_not_serve(empty_database: str) 
     ):
         health = health_pb2_grpc.HealthStub(channel)
         assert (await health.Check(health_pb2.HealthCheckRequest(service=SERVICE))).status == NOT_SERVING
+        # Nor would a restart bring the tables: who asks whether to restart it hears that it is alive.
+        assert (await health.Check(health_pb2.HealthCheckRequest(service=LIVE))).status == SERVING
 
 
 async def test_a_deadline_ends_the_call_and_the_command_may_be_sent_again(
@@ -143,6 +146,26 @@ async def test_a_deadline_ends_the_call_and_the_command_may_be_sent_again(
     assert len(await store.read_stream("g")) == 1
     assert not (await client.call("Act", request)).applied.repeated_command
     assert len(await store.read_stream("g")) == 2
+
+
+async def test_a_game_that_cannot_go_on_holds_no_other_up(
+    client: Client, database: str, store: EventStore
+) -> None:
+    """More commands wait for one game's lock in the database than the engine has connections."""
+    await client.create("g", PLAIN, hands=HANDS, opening=Opening(0, 1))
+    async with holding(database, "g") as hold:
+        waiting = [asyncio.create_task(client.act("g", 0, "play 9s", command_id="a")) for _ in range(15)]
+        waiting += [asyncio.create_task(client.act("g", 1, "pass", command_id="b")) for _ in range(15)]
+        await hold.until_waited_for()
+        await client.create("h", PLAIN, hands=HANDS, opening=Opening(0, 1))
+        await client.act("h", 0, "play 9s")
+        assert (await client.view("g")).public.to_act == (0,)
+        assert not any(task.done() for task in waiting)
+        await hold.release()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+    assert sorted(answer.repeated_command for answer in answers[:15]) == [False] + [True] * 14
+    # Seat 1's came behind seat 0's, or too early; if any was done, it was done once.
+    assert len(await store.read_stream("g")) in (2, 3)
 
 
 async def test_a_stopping_engine_finishes_what_it_has_begun(pool: Pool, database: str) -> None:

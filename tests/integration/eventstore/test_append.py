@@ -11,6 +11,7 @@ from services.eventstore import (
     EventStore,
     InvalidCommit,
     InvalidCursor,
+    Limits,
     NewCommit,
     Pool,
     StoreUnavailable,
@@ -95,7 +96,10 @@ async def test_of_many_at_the_same_version_one_is_stored(store: EventStore) -> N
         {"stream": ""},
         {"stream": "x" * 201},
         {"stream": "nul\0"},
+        {"stream": "half a character \ud800"},
+        {"stream": "保" * 67},
         {"command_id": ""},
+        {"command_id": "\udfff"},
         {"event_count": 0},
         {"expected_version": -1},
         {"expected_version": 2**31 - 1},
@@ -183,6 +187,24 @@ async def test_rows_beside_a_batch_stand_or_fall_with_it(store: EventStore, pool
         rows = await (await connection.execute("select stream from results")).fetchall()
     assert rows == [("a",)]
     assert [commit.stream for commit in await read_on(store)] == ["a"]
+
+
+async def test_rows_beside_a_batch_that_take_too_long_are_given_up_with_it(database: str) -> None:
+    """The open transaction hides newer commits from all readers, so the server ends it."""
+
+    async def hang(connection: Connection, results: list[object]) -> None:
+        ended = asyncio.Event()
+        asyncio.get_running_loop().add_reader(connection.pgconn.socket, ended.set)
+        await ended.wait()
+        asyncio.get_running_loop().remove_reader(connection.pgconn.socket)
+        await connection.execute("select 1")
+
+    async with make_pool(database, limits=Limits(idle_in_transaction_seconds=0.1)) as pool:
+        store = EventStore(pool)
+        with pytest.raises(StoreUnavailable):
+            await store.append_batch([new("a"), new("b")], also=hang)
+        assert await read_on(store) == []
+        assert not (await store.append_batch([new("a"), new("b")]))[0].is_repeated
 
 
 async def test_batch_is_the_first_write_of_its_transaction(database: str) -> None:

@@ -1,6 +1,8 @@
 """Servers that are killed, and a log that comes out of a dump."""
 
 import asyncio
+import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from services.eventstore import (
     Commit,
     EventStore,
     InvalidCursor,
+    Pool,
     RestoredDump,
     StoreUnavailable,
     make_pool,
@@ -92,6 +95,39 @@ async def test_kill_9_of_the_server_loses_nothing_acknowledged(own_postgres: Loc
         for stream in (f"game-{number}" for number in range(streams)):
             assert [c.version for c in log if c.stream == stream] == list(range(1, versions + 1))
         assert len(log) == streams * versions
+
+
+async def test_a_restart_of_the_server_between_calls_fails_none_of_them(own_postgres: LocalPostgres) -> None:
+    """The pool's idle connections are all dead then, and nobody but the server knows."""
+
+    async def remember(connection: Connection, commit: Commit) -> None:
+        pass
+
+    async with make_pool(own_postgres.dsn, min_size=6, max_size=6) as pool:
+        await pool.wait()
+        store = EventStore(pool)
+        follower = Follower(pool, Subscription("reader", remember))
+        await follower.prepare()
+        for end in (own_postgres.stop, own_postgres.kill):
+            version = await store.stream_version("game-0")
+            await asyncio.to_thread(end)
+            await asyncio.to_thread(own_postgres.start)
+            await asyncio.gather(*(append(store, f"game-{game}", version) for game in range(20)))
+            await asyncio.to_thread(end)
+            await asyncio.to_thread(own_postgres.start)
+            # A turn does not wait for the disk: the kill may have taken the one before it away.
+            assert await follower.catch_up() in (20, 40)
+            assert len(await store.read_stream("game-7")) == version + 1
+        assert pool.get_stats()["pool_size"] == 6
+
+
+async def test_connections_notice_a_server_that_is_gone_without_a_word(pool: Pool) -> None:
+    """No packet comes back from a host without power: the kernel must give up on it, and soon."""
+    async with pool.connection() as connection:
+        with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+            assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+            assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
 
 
 async def test_restored_dump_is_found_and_cured(

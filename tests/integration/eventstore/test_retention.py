@@ -108,6 +108,20 @@ async def test_quiet_streams_move(
     assert await archive_quiet_streams(pool, 30 * 86_400) == 1 + 2 * 4 + 13 * 3
 
 
+async def test_a_clock_that_was_wrong_for_a_while_keeps_nothing_back(
+    store: EventStore, pool: Pool, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits of the future between old ones, more than the command looks at in one step."""
+    monkeypatch.setattr("services.eventstore.archive._COMMITS_PER_LOOK", 3)
+    for game in GAMES:
+        await append(store, game, 0)
+    before, future, after = GAMES[:5], GAMES[5:20], GAMES[20:]
+    age(database, before + after, days=40)
+    age(database, future, days=-4_000)
+    assert await archive_quiet_streams(pool, 30 * 86_400) == 10
+    assert lying(database, "commits") == set(future)
+
+
 async def test_command_moves_what_is_older(
     store: EventStore, database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

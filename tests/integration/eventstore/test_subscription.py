@@ -146,6 +146,22 @@ async def test_error_of_the_database_is_poison_too(store: EventStore, pool: Pool
     assert "NotNullViolation" in (parked.error or "")
 
 
+@pytest.mark.parametrize(
+    "text", ["half a character \ud800", "a NUL \0", "保" * 9_000, "\ud800" * 9_000, "\x1b[2J\r\n"]
+)
+async def test_poison_is_parked_whatever_its_error_says(
+    text: str, store: EventStore, pool: Pool, applied: Applied
+) -> None:
+    for version in range(2):
+        await append(store, "game", version)
+    follower = Follower(pool, Subscription("reader", failing_at("game", 1, ValueError(text))))
+    assert await follower.catch_up() == 2
+    assert [parked.attempts for parked in await parked_commits(pool)] == [1, 0]
+    await retry_parked(pool, "reader")
+    assert await follower.catch_up() == 1
+    assert [parked.attempts for parked in await parked_commits(pool)] == [2, 0]
+
+
 async def test_retry_applies_parked_commits_in_order(store: EventStore, pool: Pool, applied: Applied) -> None:
     for version in range(4):
         await append(store, "game", version)
@@ -272,6 +288,14 @@ async def test_short_turns_do_all_the_work(store: EventStore, pool: Pool, applie
     assert len(await applied()) == 20
 
 
+async def shift_clock(pool: Pool, hours: int) -> None:
+    """As if the server's clock had been put back by that after the commits."""
+    async with pool.connection() as connection:
+        await connection.execute(
+            "update eventstore.commits set recorded_at = recorded_at + make_interval(hours => %s)", [hours]
+        )
+
+
 async def test_lag_of_a_subscription(store: EventStore, pool: Pool, applied: Applied) -> None:
     follower = Follower(pool, Subscription("reader", write))
     await follower.prepare()
@@ -279,6 +303,8 @@ async def test_lag_of_a_subscription(store: EventStore, pool: Pool, applied: App
     [lag] = await subscription_lags(pool)
     assert (lag.subscription, lag.commits, lag.parked) == ("reader", 20, 0)
     assert lag.seconds > 0
+    await shift_clock(pool, hours=1)
+    assert [(lag.commits, lag.seconds) for lag in await subscription_lags(pool)] == [(20, 0)]
     await follower.catch_up()
     assert [(lag.commits, lag.seconds) for lag in await subscription_lags(pool)] == [(0, 0)]
 
@@ -291,6 +317,8 @@ async def test_lag_of_the_horizon(store: EventStore, pool: Pool, database: str) 
         hidden = await horizon_lag(pool)
         assert hidden.commits == 1
         assert hidden.seconds > 0
+        await shift_clock(pool, hours=1)
+        assert await horizon_lag(pool) == (1, 0)
         await slow.commit()
     assert await horizon_lag(pool) == (0, 0)
     assert len(await read_on(store)) == 2

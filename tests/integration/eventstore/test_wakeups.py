@@ -3,10 +3,12 @@
 import asyncio
 from pathlib import Path
 
+import redis.asyncio
+
 from services.eventstore import Commit, EventStore, Pool, bucket_of
 from services.eventstore.pool import Connection
 from services.eventstore.subscription import Follower, Subscription
-from services.eventstore.wakeups import WakeupListener, WakeupSender
+from services.eventstore.wakeups import CHANNEL, WakeupListener, WakeupSender
 from services.local.valkey import LocalValkey
 from tests.integration.eventstore.scene import append
 
@@ -34,6 +36,29 @@ async def test_listener_that_was_cut_off_wakes_everybody(valkey: LocalValkey) ->
             event.clear()
             await listener._client.client_kill_filter(_type="pubsub", skipme=False)
             await event.wait()
+
+
+async def test_words_that_are_none_of_ours_are_passed_over(valkey: LocalValkey) -> None:
+    event = asyncio.Event()
+    async with WakeupListener(valkey.url) as listener, redis.asyncio.Redis.from_url(valkey.url) as stranger:
+        await listener.is_listening.wait()
+        with listener.waking(event, [7]):
+            for words in (
+                b"\xff\xfe",
+                "9" * 5_000,
+                "-7",
+                "1e1",
+                "64",
+                "７",
+                "",
+                "," * 9_999,
+                "x" * (1 << 20),
+            ):
+                await stranger.publish(CHANNEL, words)
+            await stranger.publish(CHANNEL, "6,not a number,8")
+            await stranger.publish(CHANNEL, "9,7,11")
+            await event.wait()
+            assert listener.is_listening.is_set()
 
 
 async def test_followers_do_without_valkey(pool: Pool, server_folder: Path) -> None:

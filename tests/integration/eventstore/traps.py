@@ -1,10 +1,12 @@
 """The traps of a log on Postgres, each as a check that holds for the store and fails for its mutants."""
 
 import asyncio
+from dataclasses import replace
 
 from services.eventstore import (
     START,
     CheckpointMoved,
+    CommandReused,
     Commit,
     Connection,
     EventStore,
@@ -27,21 +29,41 @@ from tests.integration.eventstore.scene import (
     waiting_backend,
 )
 
+EVERY_BUCKET = list(range(64))
+
 
 async def check_commit_order_gap(dsn: str, pool: Pool) -> None:
     """Trap 1: a row whose position was handed out first appears last."""
+    await _check_commit_order_gap(dsn, pool, None)
+
+
+async def check_commit_order_gap_in_buckets(dsn: str, pool: Pool) -> None:
+    """The same for those who read some buckets only."""
+    await _check_commit_order_gap(dsn, pool, EVERY_BUCKET)
+
+
+async def _check_commit_order_gap(dsn: str, pool: Pool, buckets: list[int] | None) -> None:
     store = EventStore(pool)
     async with by_hand(dsn) as slow:
         await append_within(slow, "slow", 0)
         await append(store, "quick", 0)
-        seen = await read_on(store)
+        seen = await read_on(store, buckets=buckets)
         await slow.commit()
-    seen += await read_on(store, seen[-1].cursor if seen else START)
+    seen += await read_on(store, seen[-1].cursor if seen else START, buckets=buckets)
     assert [commit.stream for commit in seen] == ["slow", "quick"]
 
 
 async def check_half_cure(dsn: str, pool: Pool) -> None:
     """Trap 2: within the horizon, the order of positions is not the order of transactions."""
+    await _check_half_cure(dsn, pool, None)
+
+
+async def check_half_cure_in_buckets(dsn: str, pool: Pool) -> None:
+    """The same for those who read some buckets only."""
+    await _check_half_cure(dsn, pool, EVERY_BUCKET)
+
+
+async def _check_half_cure(dsn: str, pool: Pool, buckets: list[int] | None) -> None:
     store = EventStore(pool)
     async with by_hand(dsn) as early:
         await insert_past_the_store(early, "early-1", 1)
@@ -49,7 +71,7 @@ async def check_half_cure(dsn: str, pool: Pool) -> None:
         await insert_past_the_store(early, "early-2", 1)
         await early.commit()
     for limit in (1, 2, 3):
-        seen = await read_on(store, limit=limit)
+        seen = await read_on(store, limit=limit, buckets=buckets)
         assert [commit.stream for commit in seen] == ["early-1", "early-2", "between"]
 
 
@@ -131,6 +153,38 @@ async def check_lock_order(dsn: str, pool: Pool) -> None:
             await holder.commit()
             outcomes = await asyncio.gather(one, two, return_exceptions=True)
             assert not [outcome for outcome in outcomes if isinstance(outcome, StoreUnavailable)]
+
+
+async def check_once(dsn: str, pool: Pool) -> None:
+    """A command again is the same commit; its id for another content, and a wrong version, are refused."""
+    store = EventStore(pool)
+    first = await append(store, "game", 0, "deal")
+    outcomes = await asyncio.gather(
+        append(store, "game", 0, "deal"),
+        append(store, "game", 1, "deal", fingerprint=b"another content"),
+        append(store, "game", 0, "late"),
+        append(store, "game", 2, "early"),
+        return_exceptions=True,
+    )
+    assert outcomes[0] == first._replace(is_repeated=True)
+    assert [type(outcome) for outcome in outcomes[1:]] == [CommandReused, VersionConflict, VersionConflict]
+    assert len(await read_on(store)) == 1
+
+
+async def check_once_in_batch(dsn: str, pool: Pool) -> None:
+    """The same for batches, of which then nothing is stored."""
+    store = EventStore(pool)
+    await store.append_batch([_new("game-2")])
+    batches = [
+        [_new("game-1"), replace(_new("game-2"), fingerprint=b"another content")],
+        [_new("game-1"), _new("game-2", command_id="late")],
+    ]
+    refused = await asyncio.gather(*map(store.append_batch, batches), return_exceptions=True)
+    assert [type(outcome) for outcome in refused] == [CommandReused, VersionConflict]
+    assert await store.stream_version("game-1") == 0
+    again = await store.append_batch([_new("game-1"), _new("game-2")])
+    assert [result.is_repeated for result in again] == [False, True]
+    assert len(await read_on(store)) == 2
 
 
 async def check_silent_loss(dsn: str, pool: Pool) -> None:

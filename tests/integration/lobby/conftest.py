@@ -2,10 +2,11 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +18,12 @@ from psycopg.rows import dict_row
 
 from baohuang import Game, Record
 from baohuang.rpc.codec import decode_events
+from services.eventstore import Pool, make_pool, migrate
+from services.lobby.__main__ import MIGRATIONS
 from services.local.ports import free_port
 from services.local.server import Deadline
 from services.local.valkey import LocalValkey
+from tests.integration.lobby.scene import Scene, opened_scene
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 180.0
@@ -102,6 +106,7 @@ class Platform:
     valkey: LocalValkey
     processes: dict[str, Process]
     http: httpx.Client
+    grpc_target: str
 
     @contextlib.contextmanager
     def another(self, name: str) -> Iterator[Process]:
@@ -116,6 +121,17 @@ class Platform:
             assert second.stop() == 0
         finally:
             second.clean_up()
+
+    def register(self, name: str, is_bot: bool = False) -> httpx.Client:
+        """A client with the token of a new player, who is called so and something more."""
+        answer = self.http.post(
+            "/v1/players", json={"name": f"{name} {secrets.token_hex(6)}", "is_bot": is_bot}
+        )
+        assert answer.status_code == 201, answer.text
+        secret = answer.json()["secret"]
+        return httpx.Client(
+            base_url=self.http.base_url, timeout=30, headers={"Authorization": f"Bearer {secret}"}
+        )
 
     def open_table(self, preset: str, hands: int = 1, **options: Any) -> dict[str, Any]:
         answer = self.http.post(
@@ -171,17 +187,56 @@ class Platform:
             self.processes[name].wait_ready()
 
 
+EMPTY = """
+truncate eventstore.commits, eventstore.archived_commits, eventstore.checkpoints, eventstore.parked_commits,
+    lobby.answers, lobby.departures, lobby.hands, lobby.name_keys, lobby.players, lobby.seats, lobby.sittings,
+    lobby.tables, lobby.tickets, lobby.tokens, lobby.turns
+restart identity"""
+
+
+@pytest.fixture(scope="session")
+def migrated_database(databases: Any) -> Iterator[str]:
+    """The address of a database with the event store's and the lobby's tables."""
+    dsn = databases.create("lobby", "template_eventstore")
+    migrate(dsn, "lobby", MIGRATIONS)
+    yield dsn
+    databases.drop("lobby")
+
+
+@pytest.fixture
+def lobby_database(migrated_database: str) -> str:
+    """The same with all tables empty."""
+    with psycopg.connect(migrated_database) as connection:
+        connection.execute(EMPTY)
+    return migrated_database
+
+
+@pytest.fixture
+async def lobby_pool(lobby_database: str) -> AsyncIterator[Pool]:
+    async with make_pool(lobby_database, max_size=20, application="test") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def scene(lobby_pool: Pool, valkey: LocalValkey) -> AsyncIterator[Scene]:
+    async with opened_scene(lobby_pool, valkey.url) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def platform(postgres: Any, databases: Any, server_folder: Path) -> Iterator[Platform]:
     dsn = databases.create("platform")
     folder = server_folder / "platform"
     folder.mkdir()
-    ports = {name: free_port() for name in ("engine", "engine_metrics", "lobby", "follower", "worker")}
+    names = ("engine", "engine_metrics", "lobby", "lobby_grpc", "follower", "worker")
+    ports = {name: free_port() for name in names}
     with LocalValkey(server_folder / "platform-valkey") as valkey:
         common = {
             "BAOHUANG_DATABASE_URL": dsn,
             "BAOHUANG_VALKEY_URL": valkey.url,
             "BAOHUANG_ENGINE_TARGET": f"127.0.0.1:{ports['engine']}",
+            # All players of the tests have one address.
+            "BAOHUANG_LIMIT_FACTOR": "1000",
         }
 
         def process(name: str, arguments: str, health_port: int | None, **more: int) -> Process:
@@ -192,7 +247,9 @@ def platform(postgres: Any, databases: Any, server_folder: Path) -> Iterator[Pla
             "engine": process(
                 "engine", "services.engine", None, port=ports["engine"], metrics_port=ports["engine_metrics"]
             ),
-            "lobby": process("lobby", "services.lobby", ports["lobby"], port=ports["lobby"]),
+            "lobby": process(
+                "lobby", "services.lobby", ports["lobby"], port=ports["lobby"], grpc_port=ports["lobby_grpc"]
+            ),
             "follower": process(
                 "follower", "services.lobby follow", ports["follower"], metrics_port=ports["follower"]
             ),
@@ -219,7 +276,11 @@ def platform(postgres: Any, databases: Any, server_folder: Path) -> Iterator[Pla
                 httpx.Client(base_url=f"http://127.0.0.1:{ports['lobby']}", timeout=30) as http,
                 psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as database,
             ):
-                yield Platform(database, valkey, processes, http)
+                platform = Platform(database, valkey, processes, http, f"127.0.0.1:{ports['lobby_grpc']}")
+                # Most tests are one player's, whose requests carry his token.
+                with platform.register("tester") as player:
+                    http.headers["Authorization"] = player.headers["Authorization"]
+                yield platform
         finally:
             for each in processes.values():
                 each.clean_up()

@@ -30,6 +30,7 @@ def run(arguments, **environment):
         ("services.lobby", "BAOHUANG_DATABASE_URL"),
         ("services.lobby follow", "BAOHUANG_DATABASE_URL"),
         ("services.lobby migrate", "BAOHUANG_DATABASE_URL"),
+        ("services.lobby operator", "BAOHUANG_DATABASE_URL"),
         ("services.bots worker", "BAOHUANG_BROKER_URL"),
     ],
 )
@@ -66,6 +67,15 @@ def test_a_follower_without_its_tables_refuses_to_run(platform, database):
     ended = run("services.lobby follow", **environment)
     assert ended.returncode == 1
     assert "python -m services.lobby migrate" in ended.stderr
+
+
+def test_an_operator_is_made_beside_the_running_lobby(platform):
+    ended = run("services.lobby operator", **platform.processes["lobby"].environment)
+    assert ended.returncode == 0, ended.stderr
+    table = platform.open_table("marked-guard", hands=100)
+    headers = {"Authorization": f"Bearer {ended.stdout.strip()}"}
+    answer = platform.http.delete(f"/v1/tables/{table['table_id']}", headers=headers)
+    assert (answer.status_code, answer.json()["status"]) == (200, "dissolved"), answer.text
 
 
 def test_migrating_again_does_nothing(platform):

@@ -1,6 +1,13 @@
 """What the REST interface accepts, refuses, and says about it."""
 
+import re
+import secrets
+import socket
+
+import httpx
 import pytest
+
+from tests.integration.lobby.conftest import wait_for
 
 BOTS = ["greedy", "random", "greedy", "random", "greedy"]
 RULES = {"preset": "jiaodong", "options": {}}
@@ -38,21 +45,29 @@ BAD_REQUESTS = {
     "bot is a number": (
         new_table(bots=["greedy", 2, "greedy", "greedy", "greedy"]),
         "MALFORMED_REQUEST",
-        "bots",
+        "bots[1]",
     ),
     "bots are null": (new_table(bots=None), "MALFORMED_REQUEST", "bots"),
-    "no bots": ({"rules": RULES}, "MALFORMED_REQUEST", "bots"),
+    "no rules": ({"bots": BOTS}, "MALFORMED_REQUEST", "rules"),
     "no hands": (new_table(hands=0), "MALFORMED_REQUEST", "hands"),
     "too many hands": (new_table(hands=101), "MALFORMED_REQUEST", "hands"),
     "half a hand": (new_table(hands=1.5), "MALFORMED_REQUEST", "hands"),
-    "unknown field": (new_table(seats=5), "MALFORMED_REQUEST", "seats"),
+    "unknown field": (new_table(chairs=5), "MALFORMED_REQUEST", "chairs"),
+    "unknown field within": (
+        new_table(rules={"preset": "jiaodong", "variant": 1}),
+        "MALFORMED_REQUEST",
+        "rules.variant",
+    ),
     "option is a list": (
         new_table(rules={"preset": "jiaodong", "options": {"kaopai": []}}),
         "MALFORMED_REQUEST",
-        "rules.options",
+        "rules.options[]",
     ),
-    "a list": ([], "MALFORMED_REQUEST", "object"),
-    "null": (None, "MALFORMED_REQUEST", "data"),
+    "hands are a text": (new_table(hands="1"), "MALFORMED_REQUEST", "hands"),
+    "seat is none": (new_table(seat=5), "MALFORMED_REQUEST", "seat"),
+    "turns are too short": (new_table(pace={"turn_seconds": 0}), "MALFORMED_REQUEST", "pace.turn_seconds"),
+    "a list": ([], "MALFORMED_REQUEST", "body"),
+    "null": (None, "MALFORMED_REQUEST", "body"),
 }
 
 
@@ -69,8 +84,8 @@ def refusal(answer, status, reason):
 def test_bad_request_is_refused_with_reason_and_place(body, reason, where, platform):
     before = platform.query("select count(*) as tables from lobby.tables")
     answer = platform.http.post("/v1/tables", json=body)
-    refusal(answer, 400, reason)
-    assert where in answer.text
+    problem = refusal(answer, 400, reason)
+    assert problem["violations"][0]["field"] == where
     assert platform.query("select count(*) as tables from lobby.tables") == before
 
 
@@ -133,7 +148,8 @@ def test_same_key_and_request_give_the_same_table(platform):
     # The same request in other words.
     again = post_with_key(platform, "twice", {"bots": BOTS, "rules": {"preset": "jiaodong"}})
     assert (first.status_code, again.status_code) == (201, 201)
-    assert first.json()["table_id"] == again.json()["table_id"]
+    assert first.content == again.content
+    assert first.headers["Location"] == f"/v1/tables/{first.json()['table_id']}"
 
 
 def test_same_key_with_another_request_is_refused(platform):
@@ -146,7 +162,8 @@ def test_same_key_with_another_request_is_refused(platform):
 
 @pytest.mark.parametrize("key", ["", "a" * 65, "a b"])
 def test_bad_key_is_refused(key, platform):
-    refusal(post_with_key(platform, key, REQUEST), 400, "MALFORMED_REQUEST")
+    problem = refusal(post_with_key(platform, key, REQUEST), 400, "MALFORMED_REQUEST")
+    assert problem["violations"][0]["field"] == "Idempotency-Key"
 
 
 def test_pages_show_every_table_once_and_the_newest_first(platform):
@@ -177,13 +194,83 @@ def test_rules_list_what_a_table_can_be_opened_with(platform):
     assert set(rules["presets"][0]["values"]) == set(options)
 
 
+def test_who_has_no_token_is_told(platform):
+    for header in ({}, {"Authorization": "Basic abc"}, {"Authorization": "Bearer nonsense"}):
+        answer = httpx.post(f"{platform.http.base_url}/v1/tables", json=REQUEST, headers=header)
+        refusal(answer, 401, "UNAUTHENTICATED")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_player_is_registered_once(platform):
+    name = secrets.token_hex(8)
+    first = platform.http.post("/v1/players", json={"name": name})
+    assert first.status_code == 201
+    player = first.json()["player"]
+    assert platform.http.get(first.headers["Location"]).json() == player
+    problem = refusal(platform.http.post("/v1/players", json={"name": name.upper()}), 409, "NAME_TAKEN")
+    assert problem["violations"][0]["field"] == "name"
+    refusal(platform.http.post("/v1/players", json={"name": " "}), 400, "BAD_NAME")
+    headers = {"Authorization": f"Bearer {first.json()['secret']}"}
+    assert platform.http.get("/v1/me", headers=headers).json() == player
+
+
+def test_requests_have_ids(platform):
+    assert platform.http.get("/v1/me", headers={"X-Request-Id": "mine"}).headers["X-Request-Id"] == "mine"
+    ids = [platform.http.get(path).headers["X-Request-Id"] for path in ("/v1/me", "/v1/me", "/nowhere")]
+    assert len(set(ids)) == 3
+    assert platform.http.get("/v1/me", headers={"X-Request-Id": "a b"}).headers["X-Request-Id"] != "a b"
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/me", "/nowhere", "/v1/tables/nothing", "/openapi/lobby.json"])
+def test_security_headers_are_on_everything(path, platform):
+    headers = platform.http.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/openapi/nothing", "/v2/tables", "/openapi.json"])
+def test_unknown_addresses_are_problems_everywhere(path, platform):
+    refusal(platform.http.get(path), 404, "NOT_FOUND")
+
+
+def counted(platform, name):
+    """The value of a metric of the server, 0 if it was never counted."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", platform.http.get("/metrics").text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def test_a_client_that_breaks_off_its_body_is_no_fault_of_ours(platform):
+    before = counted(platform, 'baohuang_requests_total{code="400",method="POST /v1/tables",protocol="http"}')
+    host, port = platform.http.base_url.host, platform.http.base_url.port
+    token = platform.http.headers["Authorization"]
+    head = f"POST /v1/tables HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Length: 100\r\n\r\n"
+    with socket.create_connection((host, port)) as connection:
+        connection.sendall(head.encode() + b"{")
+    # The answer is counted, though nobody is there to read it.
+    broken = 'baohuang_requests_total{code="400",method="POST /v1/tables",protocol="http"}'
+    wait_for("the broken request to be noticed", lambda: counted(platform, broken) > before)
+    assert counted(platform, 'baohuang_errors_total{reason="INTERNAL"}') == 0
+
+
 def test_openapi_document_describes_the_operations(platform):
-    document = platform.http.get("/openapi.json").json()
+    document = platform.http.get("/openapi/lobby.json").json()
     assert document["openapi"].startswith("3.1")
-    assert set(document["paths"]) == {"/v1/tables", "/v1/tables/{table_id}", "/v1/rules"}
     refusals = document["paths"]["/v1/tables"]["post"]["responses"]
-    assert set(refusals) == {"201", "400", "409", "413", "503"}
+    assert set(refusals) >= {"201", "400", "401", "403", "409", "413", "429", "503"}
     assert list(refusals["409"]["content"]) == ["application/problem+json"]
+    assert document["components"]["schemas"]["NewTable"]["properties"]["hands"]["maximum"] == 100
+
+
+def test_the_page_shows_every_operation_and_asks_nobody_else(platform):
+    document = platform.http.get("/openapi/lobby.json").json()
+    answer = platform.http.get("/")
+    assert answer.headers["content-type"].startswith("text/html")
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            assert f'id="{operation["operationId"]}"' in answer.text
+    assert "<script" not in answer.text
+    assert "//" not in re.sub(r"<pre>.*?</pre>", "", answer.text, flags=re.DOTALL)
+    assert platform.http.get("/api.css").headers["content-type"].startswith("text/css")
 
 
 def test_metrics_and_health_are_served(platform):

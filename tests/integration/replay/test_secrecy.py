@@ -1,35 +1,52 @@
-"""A running game keeps its secrets: worlds that differ only in them look the same, byte for byte (R11.3)."""
+"""Nothing that is sent tells secrets: worlds that differ only in them look the same to the byte (R11.3)."""
 
 import random
 from collections.abc import Iterator
+from itertools import takewhile
+from unittest.mock import patch
 
+import msgspec
 import pytest
 
 from baohuang import Game, Record, RuleError, RuleSet
 from baohuang.rules.cards import SMALL_JOKER, Card, Hand
-from baohuang.rules.events import Answered, Dealt, Event, redact
+from baohuang.rules.events import Answered, Dealt, Event, HandEnded, redact
 from baohuang.rules.roles import SEATS
 from baohuang.words import Language
+from services.replay.frames import frames_of, parts_of
 from services.replay.games import GameSummary
-from services.replay.known import KnownGame
+from services.replay.known import REVEALED, SPECTATOR, KnownGame, Viewpoint
 from services.replay.library import Shelved
-from services.replay.pages import render_replay
+from services.replay.live import news_of
+from services.replay.look import SEAT_VIEWS, Look, Reveal, View
+from services.replay.sittings import Sitting
+from services.replay.viewer import render_replay
 from tests.integration.replay.scene import ALL_PRESETS, Move, play
+from tests.property.twins import Twins
 
 SUMMARY = GameSummary("game", "jiaodong", {}, 0)
+LOOKS = [Look(language) for language in Language]
 
 
 def shown(events: tuple[Event, ...]) -> list[str]:
-    """What the service shows of a game: its record, and pages in both languages, the newest step last."""
-    shelved = Shelved(SUMMARY, KnownGame("game", events))
+    """All that the service sends of a running game: record, frames, messages, pages; the newest step last."""
+    shelved = Shelved(SUMMARY, KnownGame("game", events), 0)
     assert shelved.game.is_running
-    last = shelved.game.version
+    last = len(shelved.game.steps)
+    # Whatever an address asks for.
+    wished = [*LOOKS, Look(Language.ENGLISH, view=View.SEAT_2, reveal=Reveal.YES)]
+    frames = [msgspec.json.encode(frames_of(shelved.game, look)).decode() for look in wished]
+    with patch("time.time", return_value=1.0):
+        messages = [
+            news_of(shelved, look, None, seen).data.decode() for look in wished for seen in (None, "3.0", "x")
+        ]
     pages = [
-        render_replay(shelved, step, language, is_step_given=True)
+        render_replay(shelved, Sitting(), look.but(step=step), is_embedded=is_embedded)
         for step in (*range(1, last, 9), last)
-        for language in (Language.CHINESE, Language.ENGLISH)
+        for look in wished
+        for is_embedded in (True, False)
     ]
-    return [shelved.record().dumps(), *pages]
+    return [shelved.record().dumps(), *frames, *messages, *pages]
 
 
 def other_worlds(hands: tuple[Hand, ...], seen: set[Card], chance: random.Random) -> Iterator[list[Hand]]:
@@ -80,6 +97,41 @@ def test_hands_that_differ_only_in_unseen_cards_look_the_same(preset: str, until
             break
 
 
+@pytest.mark.parametrize("preset", ALL_PRESETS)
+def test_twins_look_the_same_from_a_seat_until_it_can_tell_them_apart(preset: str) -> None:
+    rules = RuleSet.preset(preset)
+    compared = 0
+    for seed in range(12):
+        twins = Twins(rules, seed)
+        twins.run()
+        for game in twins.games:
+            play(game, seed)
+        viewer = twins.viewer
+        one, other = (KnownGame("game", game.events) for game in twins.games)
+        seen = [[redact(event, viewer) for event in game.events] for game in (one, other)]
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(*seen, strict=False))
+        common = [event for event, _ in alike if not isinstance(event, HandEnded)]
+        view = View.PUBLIC if viewer is None else SEAT_VIEWS[viewer]
+        for step, span in enumerate(one.steps, 1):
+            # The next event tells where the step ends.
+            if span.last >= len(common):
+                break
+            for look in [look.but(view=view, reveal=Reveal.NO) for look in LOOKS]:
+                assert list(parts_of(one, step, look, None)) == list(parts_of(other, step, look, None))
+            compared += 1
+    assert compared > 30
+
+
+def test_a_secret_that_is_shown_is_found_by_the_tests_above() -> None:
+    twins = Twins(RuleSet.preset("jiaodong"), 1)
+    one, other = (game.events for game in twins.games)
+    for game in twins.games:
+        play(game, 1)
+    one, other = (KnownGame("game", game.events) for game in twins.games)
+    look = Look(Language.ENGLISH, reveal=Reveal.YES)
+    assert list(parts_of(one, 1, look, None)) != list(parts_of(other, 1, look, None))
+
+
 @pytest.mark.parametrize("preset", ["jiaodong", "marked-guard", "lianzhong-simple"])
 def test_answers_of_an_open_step_look_the_same_whatever_they_are(preset: str) -> None:
     rules = RuleSet.preset(preset, grab_solo=True)
@@ -98,8 +150,10 @@ def test_answers_of_an_open_step_look_the_same_whatever_they_are(preset: str) ->
     before = KnownGame("game", first.events[:-2])
     now = KnownGame("game", first.events)
     assert now.version == before.version
+    assert now.steps == before.steps
+    assert now.mark != before.mark
     assert not any(isinstance(event, Answered) for event in now.events)
-    assert now.at(now.version).public.answered == (0, 1)
+    assert now.at(len(now.steps)).public.answered == (0, 1)
 
 
 @pytest.mark.parametrize("preset", ALL_PRESETS)
@@ -109,12 +163,38 @@ def test_a_running_game_shows_the_public_events_and_no_hand_at_any_length(preset
     for length in range(1, game.version):
         known = KnownGame("game", game.events[:length])
         assert known.events == tuple(redact(event, None) for event in game.events[: known.version])
-        moment = known.at(known.version)
-        assert moment.hands is moment.carried is None
-        assert moment.guard == moment.public.guard
+        moment = known.at(len(known.steps))
+        assert moment.hands == (None,) * 5
+        assert moment.carried is None
+        assert moment.is_solo is (
+            moment.public.guard is not None and moment.public.guard == moment.public.emperor
+        )
         dealt = [event for event in known.events if isinstance(event, Dealt)]
         assert all(hand is None for event in dealt for hand in event.hands)
+        for viewpoint in (REVEALED, Viewpoint(2)):
+            with pytest.raises(ValueError, match="as spectators see it"):
+                known.at(1, viewpoint)
+        with pytest.raises(ValueError, match="secret"):
+            known.state(1)
     assert not KnownGame("game", game.events).is_running
+
+
+@pytest.mark.parametrize("preset", ALL_PRESETS)
+def test_plays_that_are_held_back_change_nothing_that_is_shown(preset: str) -> None:
+    game = Game.deal(RuleSet.preset(preset), seed=2)
+    play(game, 2)
+    plays = [number for number, event in enumerate(game.events) if type(event).__name__ == "Played"]
+    for length in range(plays[5] + 1, game.version, 29):
+        known = KnownGame("game", game.events[:length], delay_plays=3)
+        held = [number for number in plays if number < length][-3]
+        assert known.version == held
+        assert known.at(len(known.steps)) == KnownGame("game", game.events[:held]).at(len(known.steps))
+        assert frames_of(known, LOOKS[0]) == frames_of(KnownGame("game", game.events[:held]), LOOKS[0])
+    early = KnownGame("game", game.events[: plays[1] + 1], delay_plays=3)
+    assert early.version == plays[0], "the opening is shown"
+    assert KnownGame("game", game.events, delay_plays=3).events == game.events, (
+        "nothing is held back at the end"
+    )
 
 
 @pytest.mark.parametrize("show_counts", ["at_most_10", "never"])
@@ -122,8 +202,8 @@ def test_counts_that_the_rules_hide_are_not_shown_while_the_game_runs(show_count
     game = Game.deal(RuleSet.preset("jiaodong", show_counts=show_counts), seed=2)
     play(game, 2, until=40)
     known = KnownGame("game", game.events)
-    for step in range(2, known.version + 1):
-        assert all(count is None or count <= 10 for count in known.at(step).public.counts)
+    for step in range(1, len(known.steps) + 1):
+        assert all(count is None or count <= 10 for count in known.at(step, SPECTATOR).public.counts)
     assert "cards not shown" in shown(game.events)[-1]
 
 

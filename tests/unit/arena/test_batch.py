@@ -56,7 +56,7 @@ def test_a_long_list_of_legal_actions_is_listed_whole() -> None:
         if not one.is_over:
             break
     batch = ArenaBatch(folk, 500)
-    batch.rows[:] = one.row
+    batch.load(one.row)
     ids, offsets = batch.legal()
     assert len(ids) == 500 * len(one.legal())
     assert ids[offsets[499] :].tolist() == one.legal().tolist()

@@ -1,11 +1,13 @@
 """The compiled code: what it is made of, where it is kept, its random numbers."""
 
 import ast
+import math
 import os
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -30,12 +32,14 @@ def test_all_sources_of_the_kernels_are_in_the_hash_of_the_cache_folder() -> Non
     """Numba freezes constants and does not see a changed callee: whatever a kernel imports must be hashed."""
     hashed = {path.resolve() for path in jit.SOURCES}
     allowed = {"__future__", "typing", "numpy", "numpy.typing", "baohuang.arena.jit"}
+    compiler = {"numba", "numba.extending", "llvmlite.ir"}  # whose releases name other files in the folder
     kernels = sorted((ROOT / "baohuang/arena/kernels").glob("*.py"))
     assert set(kernels) <= hashed
     for path in kernels:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            assert not isinstance(node, ast.Import) or {name.name for name in node.names} <= {"numpy"}, path
-            if isinstance(node, ast.ImportFrom) and node.module not in allowed:
+            if isinstance(node, ast.Import):
+                assert {name.name for name in node.names} <= {"numpy", *compiler}, path
+            elif isinstance(node, ast.ImportFrom) and node.module not in allowed | compiler:
                 base = ROOT / str(node.module).replace(".", "/")
                 files = [base.with_suffix(".py")]
                 if base.is_dir():
@@ -110,28 +114,91 @@ def test_orders_of_cards_are_those_of_the_rules() -> None:
     assert order(layout.S_BOTTOM_OTHER) == [48, 49, 50, 51, 52, 53, 54, 55]
 
 
-def test_the_generator_is_xoshiro256_plus_plus() -> None:
-    """The first numbers from the state 1, 2, 3, 4, worked out by hand from its definition."""
-    stream = np.array([1, 2, 3, 4], np.uint64)
+def test_an_inner_function_is_compiled_once_for_all_whole_numbers() -> None:
+    """Else each literal and each width of a field would make a version of its own, and a minute of them."""
+
+    @jit.inner
+    def twice(number: int) -> int:
+        return number + number
+
+    @jit.kernel
+    def caller(row: np.ndarray) -> int:
+        return twice(row[0]) + twice(3) + twice(len(row))
+
+    assert caller(np.array([2, 0], np.int16)) == 4 + 6 + 4
+    assert len(cast(Any, twice).signatures) == 1
+
+
+@jit.kernel
+def count_triples(stream: np.ndarray, draws: int, counts: np.ndarray) -> None:
+    for _ in range(draws):
+        first, second, third = chance.draw_three(stream, 5)
+        counts[first, second, third] += 1
+
+
+def test_three_numbers_of_one_draw_are_uniform_and_independent() -> None:
+    counts = np.zeros((5, 4, 3), np.int64)
+    count_triples(np.array([1, 2, 3, 4], np.uint64), 60_000, counts)
+    chi_square = float(((counts - 1000) ** 2 / 1000).sum())
+    assert abs(chi_square - 59) < 5 * (2 * 59) ** 0.5
+
+
+class Xoshiro:
+    """The generator in words of docs/simulator.md, in plain whole numbers."""
+
     mask = 2**64 - 1
-    s = [1, 2, 3, 4]
-    for _ in range(50):
-        total = (s[0] + s[3]) & mask
-        expected = (((total << 23) | (total >> 41)) + s[0]) & mask
-        shifted = (s[1] << 17) & mask
+    golden = 0x9E3779B97F4A7C15
+
+    @classmethod
+    def mix(cls, value: int) -> int:
+        value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & cls.mask
+        value = (value ^ (value >> 27)) * 0x94D049BB133111EB & cls.mask
+        return value ^ (value >> 31)
+
+    def __init__(self, seed: int, game: int, lane: int) -> None:
+        key = self.mix((self.mix((seed + self.golden) & self.mask) + self.golden * (game + 1)) & self.mask)
+        word = self.mix(key ^ self.mix((lane + 1) * self.golden & self.mask))
+        self.words = [self.mix((word + number * self.golden) & self.mask) for number in (1, 2, 3, 4)]
+
+    def draw(self) -> int:
+        s = self.words
+        total = (s[0] + s[3]) & self.mask
+        word = (((total << 23) | (total >> 41)) + s[0]) & self.mask
+        shifted = (s[1] << 17) & self.mask
         s[2] ^= s[0]
         s[3] ^= s[1]
         s[1] ^= s[2]
         s[0] ^= s[3]
         s[2] ^= shifted
-        s[3] = ((s[3] << 45) | (s[3] >> 19)) & mask
-        assert int(draw_words(stream, 1)[0]) == expected
+        s[3] = ((s[3] << 45) | (s[3] >> 19)) & self.mask
+        return word
+
+    def three(self, count: int) -> list[int]:
+        """Numbers below `count`, `count` - 1 and `count` - 2."""
+        bounds = [count, count - 1, count - 2]
+        while True:
+            fraction, numbers = self.draw() >> 32, []
+            for bound in bounds:
+                number, fraction = divmod(fraction * bound, 2**32)
+                numbers.append(number)
+            if fraction >= 2**32 % math.prod(bounds):
+                return numbers
 
 
-def draw_words(stream: np.ndarray, count: int) -> list[int]:
-    """The generator without its compilation, which knows no overflow warnings."""
-    with np.errstate(over="ignore"):
-        return [int(chance.draw_word.py_func(stream)) for _ in range(count)]
+@pytest.mark.parametrize("preset", PRESETS)
+def test_hands_are_dealt_as_the_documents_say(preset: str) -> None:
+    """Docs/simulator.md, random numbers: worked out a second time without any of the kernels."""
+    rules = RuleSet.preset(preset)
+    state = ArenaState(rules)
+    for seed, game, first_drawer in ((1, 0, 0), (2**63, 5, 3), (7, 2**40, 4)):
+        stream, cards = Xoshiro(seed, game, lane=0), list(rules.deck)
+        hands: list[list[int]] = [[] for _ in range(5)]
+        for dealt in range(0, len(cards), 3):
+            for place, number in enumerate(stream.three(len(cards) - dealt), dealt):
+                hands[(first_drawer + place) % 5].append(cards[place + number])
+                cards[place + number] = cards[place]
+        state.reset(seed, game=game, first_drawer=first_drawer)
+        assert [state.hand(seat) for seat in range(5)] == [tuple(sorted(hand)) for hand in hands]
 
 
 def test_every_game_has_a_key_of_its_own() -> None:

@@ -43,6 +43,8 @@ def test_only_failures_that_pass_are_retryable() -> None:
         "STORE_UNAVAILABLE",
         "SERVICE_UNAVAILABLE",
         "DEADLINE_EXCEEDED",
+        "RATE_LIMITED",
+        "READER_TOO_SLOW",
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import grpc.aio
+import msgspec
 import pytest
 from litestar import Litestar, get, post
 from litestar.params import FromPath, JSONBody
@@ -10,7 +11,7 @@ from litestar.testing import TestClient
 
 from baohuang import Reason, RuleError
 from services.kit.errors import PlatformError
-from services.kit.rest import EXCEPTION_HANDLERS, PROBLEM
+from services.kit.rest import EXCEPTION_HANDLERS, PROBLEM, decode_json
 from services.kit.rpc import status_of
 from services.kit.web import metrics_route
 
@@ -97,6 +98,40 @@ def test_errors_of_the_framework_have_reasons_too(client: TestClient) -> None:
     assert "GET" in wrong.headers["Allow"]
     large = client.post("/number", json={"x" * 200: 1})
     assert (large.status_code, large.json()["reason"]) == (413, "REQUEST_TOO_LARGE")
+
+
+class Thing(msgspec.Struct, forbid_unknown_fields=True):
+    count: int
+    parts: list["Thing"] = []
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (b'{"count": "1"}', "count"),
+        (b'{"count": 1.5}', "count"),
+        (b'{"count": 1, "parts": [{"count": null}]}', "parts[0].count"),
+        (b'{"count": 1, "size": 2}', "size"),
+        (b'{"count": 1, "parts": [{"count": 1, "size": 2}]}', "parts[0].size"),
+        (b"{}", "count"),
+        (b"[]", "body"),
+        (b"null", "body"),
+        (b"", "body"),
+        (b'{"count"', "body"),
+        (b"\xff", "body"),
+        (b'{"parts": ' + b"[" * 100_000, "parts[0]"),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_told_with_its_place(content: bytes, field: str) -> None:
+    with pytest.raises(PlatformError) as refused:
+        decode_json(content, Thing)
+    assert refused.value.reason == "MALFORMED_REQUEST"
+    assert refused.value.violations[0].field == field
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    # As in JSON Schema.
+    assert decode_json(b'{"count": 3.0, "parts": [{"count": 4}]}', Thing) == Thing(3, [Thing(4)])
 
 
 def test_metrics(client: TestClient) -> None:

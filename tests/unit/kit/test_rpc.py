@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator
 
+import grpc
 import grpc.aio
 import pytest
+from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import REGISTRY
 
@@ -96,6 +98,72 @@ async def test_a_large_request_is_refused(raising) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await stub.CheckRecord(engine_pb2.CheckRecordRequest(record="x" * (MOST_MESSAGE_BYTES + 1)))
     assert error_from_rpc(failed.value).reason == "REQUEST_TOO_LARGE"
+
+
+class Echo(grpc.GenericRpcHandler):
+    """A method of each kind; requests are texts of protobuf's, answers say how many came."""
+
+    def service(self, details):
+        make = {
+            "/e.E/OneToOne": (grpc.unary_unary_rpc_method_handler, self.one),
+            "/e.E/OneToMany": (grpc.unary_stream_rpc_method_handler, self.one_to_many),
+            "/e.E/ManyToOne": (grpc.stream_unary_rpc_method_handler, self.many),
+            "/e.E/ManyToMany": (grpc.stream_stream_rpc_method_handler, self.many_to_many),
+            "/e.E/ManyToWritten": (grpc.stream_stream_rpc_method_handler, self.written),
+        }[details.method]
+        return make[0](
+            make[1],
+            request_deserializer=StringValue.FromString,
+            response_serializer=StringValue.SerializeToString,
+        )
+
+    async def one(self, request, context):
+        return request
+
+    async def one_to_many(self, request, context):
+        yield request
+
+    async def many(self, requests, context):
+        return StringValue(value="".join([request.value async for request in requests]))
+
+    async def many_to_many(self, requests, context):
+        async for request in requests:
+            yield request
+
+    async def written(self, requests, context):
+        async for request in requests:
+            await context.write(request)
+
+
+GOOD = StringValue(value="well").SerializeToString()
+
+
+async def listen(call, heard: list[bytes]) -> None:
+    if isinstance(call, grpc.aio.UnaryUnaryCall | grpc.aio.StreamUnaryCall):
+        heard.append(await call)
+    else:
+        async for answer in call:
+            heard.append(answer)  # noqa: PERF401 (what came before the error counts)
+
+
+@pytest.mark.parametrize("first", [[], [GOOD]], ids=["at once", "after a good one"])
+@pytest.mark.parametrize("junk", [b"\xff", b"\x0a\x05ab", b"\x0a\x02\xff\xfe"], ids=["tag", "cut", "no text"])
+@pytest.mark.parametrize("name", ["OneToOne", "OneToMany", "ManyToOne", "ManyToMany", "ManyToWritten"])
+async def test_bytes_that_are_no_message(name: str, junk: bytes, first: list[bytes]) -> None:
+    server = grpc.aio.server(interceptors=[Interceptor()])
+    server.add_generic_rpc_handlers([Echo()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        shape = name.replace("One", "unary").replace("Many", "stream").replace("Written", "stream")
+        method = getattr(channel, shape.replace("To", "_"))(f"/e.E/{name}")
+        heard: list[bytes] = []
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await listen(method(iter([*first, junk])) if name.startswith("Many") else method(junk), heard)
+        assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert error_from_rpc(failed.value).reason == "MALFORMED_REQUEST"
+        assert heard == (first if name in ("ManyToMany", "ManyToWritten") else [])
+    await server.stop(None)
 
 
 async def test_nobody_there() -> None:

@@ -45,6 +45,11 @@ async def test_a_process_that_cannot_work_is_live_but_not_ready(fault: Exception
         assert (await client.get("/health/live")).status_code == 200
 
 
+async def test_metrics_name_their_format_once(client: Client) -> None:
+    answer = await client.get("/metrics")
+    assert answer.headers.get_list("content-type") == ["text/plain; version=1.0.0; charset=utf-8"]
+
+
 async def test_requests_are_counted_by_the_form_of_their_address(client: Client) -> None:
     for address in ("/things/1", "/things/2", "/elsewhere/1"):
         await client.get(address)

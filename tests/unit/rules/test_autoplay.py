@@ -34,6 +34,11 @@ class TestControl:
         assert game.view(None).public.auto_play == (False, False, True, False, False)
         assert game.stop_auto_play(2) == (AutoPlayEnded(2),)
 
+    def test_auto_play_has_an_action_only_for_a_seat_that_is_to_act(self, rules: RuleSet) -> None:
+        game = start_at_play(rules, {})
+        assert game.auto_action(0) in game.legal_actions(0)
+        assert why_refused(game.auto_action, 1) == ("NOT_YOUR_TURN", "R9.1")
+
     def test_a_seat_on_auto_play_is_played_by_auto_act_only(self, rules: RuleSet) -> None:
         game = start_at_play(rules, {})
         assert why_refused(game.auto_act, 0) == ("NOT_ON_AUTO_PLAY", "R9.1")

@@ -16,7 +16,7 @@ from baohuang import (
     parse_cards,
 )
 from baohuang.rules.cards import CARDS, holds, parse_ranked_cards, without
-from baohuang.rules.ruleset import AllRefuse, OpenGuard, Rebellion, ShowCounts
+from baohuang.rules.ruleset import AllRefuse, OpenGuard, Rebellion, ShowCounts, option_text
 from baohuang.rules.state import known
 from tests.unit.rules.refused import why_refused
 
@@ -168,6 +168,17 @@ def test_refusal_shows_the_rule_set_and_the_choices() -> None:
         RuleSet.preset("jiaodong", show_counts="sometimes")
     with pytest.raises(RuleSetError, match=r"marked-guard all_refuse=lose: all_refuse exists only"):
         RuleSet.preset("marked-guard", all_refuse="lose")
+
+
+def test_what_an_option_can_be_is_known() -> None:
+    assert RuleSet.option_names()[:3] == ("deck_size", "throne", "guard_by")
+    assert RuleSet.values_of("kaopai") == (False, True)
+    assert RuleSet.values_of("deck_size") == (165, 168, 216)
+    assert RuleSet.values_of("all_refuse") == (*AllRefuse, None)
+    assert why_refused(RuleSet.values_of, "name") == ("UNKNOWN_OPTION", "R2.5")
+    for name in RuleSet.option_names():
+        texts = [option_text(value) for value in RuleSet.values_of(name)]
+        assert len(set(texts)) == len(texts) > 1
 
 
 def test_variants_of_section_13_are_possible_as_data() -> None:

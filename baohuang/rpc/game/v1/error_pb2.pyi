@@ -72,6 +72,23 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 46
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 47
     """A fault of the platform; it was logged."""
+    ERROR_REASON_PLAYER_NOT_FOUND: _ErrorReason.ValueType  # 48
+    ERROR_REASON_TOKEN_NOT_FOUND: _ErrorReason.ValueType  # 49
+    ERROR_REASON_TICKET_NOT_FOUND: _ErrorReason.ValueType  # 50
+    ERROR_REASON_BAD_NAME: _ErrorReason.ValueType  # 51
+    ERROR_REASON_NAME_TAKEN: _ErrorReason.ValueType  # 52
+    ERROR_REASON_SEAT_TAKEN: _ErrorReason.ValueType  # 53
+    ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 54
+    ERROR_REASON_ALREADY_SEATED: _ErrorReason.ValueType  # 55
+    ERROR_REASON_NOT_SEATED: _ErrorReason.ValueType  # 56
+    ERROR_REASON_WRONG_PHASE: _ErrorReason.ValueType  # 57
+    """The table does not stand where the command fits."""
+    ERROR_REASON_BOTS_NOT_ALLOWED: _ErrorReason.ValueType  # 58
+    ERROR_REASON_TOO_MANY: _ErrorReason.ValueType  # 59
+    """The player has as many of something as he may have at a time."""
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 60
+    ERROR_REASON_READER_TOO_SLOW: _ErrorReason.ValueType  # 61
+    """A stream was cut off because its reader fell behind; it can be resumed."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a request was refused; the same names on gRPC (ErrorInfo.reason) and REST (problem+json), without the prefix."""
@@ -126,4 +143,21 @@ ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason.ValueType  # 45
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 46
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 47
 """A fault of the platform; it was logged."""
+ERROR_REASON_PLAYER_NOT_FOUND: ErrorReason.ValueType  # 48
+ERROR_REASON_TOKEN_NOT_FOUND: ErrorReason.ValueType  # 49
+ERROR_REASON_TICKET_NOT_FOUND: ErrorReason.ValueType  # 50
+ERROR_REASON_BAD_NAME: ErrorReason.ValueType  # 51
+ERROR_REASON_NAME_TAKEN: ErrorReason.ValueType  # 52
+ERROR_REASON_SEAT_TAKEN: ErrorReason.ValueType  # 53
+ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 54
+ERROR_REASON_ALREADY_SEATED: ErrorReason.ValueType  # 55
+ERROR_REASON_NOT_SEATED: ErrorReason.ValueType  # 56
+ERROR_REASON_WRONG_PHASE: ErrorReason.ValueType  # 57
+"""The table does not stand where the command fits."""
+ERROR_REASON_BOTS_NOT_ALLOWED: ErrorReason.ValueType  # 58
+ERROR_REASON_TOO_MANY: ErrorReason.ValueType  # 59
+"""The player has as many of something as he may have at a time."""
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 60
+ERROR_REASON_READER_TOO_SLOW: ErrorReason.ValueType  # 61
+"""A stream was cut off because its reader fell behind; it can be resumed."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

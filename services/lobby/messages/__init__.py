@@ -1,0 +1,1 @@
+"""What goes over the wire: requests and answers of the REST interface, which the gRPC edge converts."""

@@ -1,0 +1,1 @@
+"""The REST edge: addresses, headers and bodies over the application."""
