@@ -19,6 +19,7 @@ from psycopg.rows import dict_row
 from baohuang import Game, Record
 from baohuang.rpc.codec import decode_events
 from services.eventstore import Pool, make_pool, migrate
+from services.lobby import feeds
 from services.lobby.__main__ import MIGRATIONS
 from services.local.ports import free_port
 from services.local.server import Deadline
@@ -215,6 +216,12 @@ def lobby_database(migrated_database: str) -> str:
 async def lobby_pool(lobby_database: str) -> AsyncIterator[Pool]:
     async with make_pool(lobby_database, max_size=20, application="test") as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def kept_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Feeds keep whole hands: a test plays one in a moment, before a reader in this process has his turn."""
+    monkeypatch.setattr(feeds, "MOST_EVENTS", 5_000)
 
 
 @pytest.fixture

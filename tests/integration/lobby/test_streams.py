@@ -91,7 +91,10 @@ async def test_a_snapshot_and_then_every_event_as_the_viewer_may_see_it(viewer, 
     assert ended.outcome == (await scene.state(game_id)).public.outcome
 
 
-async def test_a_stream_that_breaks_off_anywhere_goes_on_without_gap_or_repetition(scene, players, game_id):
+async def test_a_stream_that_breaks_off_anywhere_goes_on_without_gap_or_repetition(
+    scene, players, game_id, monkeypatch
+):
+    monkeypatch.setattr(feeds, "POLL_SECONDS", 0.01)
     reader = Reader(scene, players[1], game_id)
     await reader.until(lambda message: isinstance(message, Snapshot))
     first = after = reader.said[0].version

@@ -108,6 +108,18 @@ class Wire:
     def caller(self, secret: str | None) -> Caller:
         return Caller(self.channel, self.http, secret)
 
+    async def settle(self) -> None:
+        """Wait for the hands that this lobby has begun to open by itself, then do all that is due."""
+        async with asyncio.timeout(60):
+            while True:
+                [(opening,)] = await self.scene.execute(
+                    "select count(*) from lobby.hands where status = 'opening'"
+                )
+                if not opening:
+                    break
+                await asyncio.sleep(0.01)
+        await self.scene.settle()
+
 
 @pytest.fixture
 async def wire(

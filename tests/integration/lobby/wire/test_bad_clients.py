@@ -27,7 +27,7 @@ async def at_table(wire):
     await bad.call("Table", "JoinTable", table_id=table.table_id)
     await bad.call("Table", "SetReady", table_id=table.table_id, ready=True)
     await other.call("Table", "StartTable", table_id=table.table_id)
-    await wire.scene.settle()
+    await wire.settle()
     game_id = (await other.call("Table", "GetTable", table_id=table.table_id)).table.hands[0].game_id
     # To the play of cards, where one seat is asked at a time.
     while (state := await wire.scene.state(game_id)).public.step != "play" or state.to_act != (1,):
@@ -92,9 +92,9 @@ async def test_texts_that_are_no_utf_8_are_refused(wire, at_table):
 
 async def test_who_never_answers_is_played_for_once_his_time_is_over(wire, at_table):
     bad, other, game_id, table_id = at_table
-    await wire.scene.settle()
+    await wire.settle()
     await wire.scene.pass_time(game_id)
-    await wire.scene.settle()
+    await wire.settle()
     state = await wire.scene.state(game_id)
     assert state.public.auto_play[1]
     assert state.to_act != (1,), "the server has acted for him"
@@ -107,9 +107,9 @@ async def test_who_never_answers_is_played_for_once_his_time_is_over(wire, at_ta
 
 async def test_who_stays_away_ends_the_table_and_nothing_else(wire, at_table):
     _, other, game_id, table_id = at_table
-    await wire.scene.settle()
+    await wire.settle()
     await wire.scene.pass_time(game_id)
-    await wire.scene.settle()
+    await wire.settle()
     table = await plays_on(wire, game_id, table_id, other)
     assert list(table.hands[0].outcome.auto_play) == [False, True, False, False, False]
     assert sum(table.hands[0].outcome.scores) == 0

@@ -88,7 +88,7 @@ async def test_tables(wire):
     assert (await other.call("Table", "SetReady", table_id=table_id, ready=True)).table.seats[0].ready
     begun = await host.call("Table", "StartTable", command_id="go", table_id=table_id, bot="random")
     assert begun.table.seats[3].bot == "random"
-    await wire.scene.settle()
+    await wire.settle()
     playing = await host.call("Table", "GetTable", table_id=table_id)
     assert playing.table.status == tables_pb2.TABLE_STATUS_PLAYING
     assert as_table(await host.rest("GET", f"/v1/tables/{table_id}")) == playing.table
@@ -147,7 +147,7 @@ async def test_games(wire):
     table = await host.call("Table", "CreateTable", rules=RULES, sit=True)
     table_id = table.table.table_id
     await host.call("Table", "StartTable", table_id=table_id)
-    await wire.scene.settle()
+    await wire.settle()
     game_id = (await host.call("Table", "GetTable", table_id=table_id)).table.hands[0].game_id
     while not (offered := await host.call("Game", "GetLegalActions", game_id=game_id)).actions:
         state = await wire.scene.state(game_id)
@@ -304,7 +304,7 @@ async def test_a_breach_of_the_rules(wire):
     host = await wire.player()
     table_id = (await host.call("Table", "CreateTable", rules=RULES, sit=True)).table.table_id
     await host.call("Table", "StartTable", table_id=table_id)
-    await wire.scene.settle()
+    await wire.settle()
     game_id = (await host.call("Table", "GetTable", table_id=table_id)).table.hands[0].game_id
     action = Action.parse("play " + " ".join(["BJ"] * 9))
     one = await refused(host.call("Game", "Act", game_id=game_id, action=encode_action(action)))

@@ -25,7 +25,7 @@ async def playing(wire, player):
     """The id of a game in which a player sits with four built-in bots, which act when a test has them act."""
     table = (await player.call("Table", "CreateTable", rules=RULES, sit=True)).table
     await player.call("Table", "StartTable", table_id=table.table_id)
-    await wire.scene.settle()
+    await wire.settle()
     return (await player.call("Table", "GetTable", table_id=table.table_id)).table.hands[0].game_id
 
 
